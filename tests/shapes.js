@@ -90,7 +90,16 @@
       && !/^"./.test(getComputedStyle(phase, "::before").content));
     const rows = all(".mg-row-name", staff);
     const untold = innerWidth > 640 && rows.length <= 6 && rows.some((row) => !visible(row));
-    return [...(close ? ["phases lie on each other"] : []), ...(untold ? ["a line of few has no code"] : []), ...(mute ? ["a phase says nothing"] : []), ...(marks ? ["a mark is cut off"] : [])];
+    const names = rows.filter(visible).map((row) => row.textContent);
+    const twice = names.length <= 9 && new Set(names).size < names.length;
+    const columns = all(".mg-column > span", staff).filter(visible).map(box).sort((a, b) => a.left - b.left);
+    const crowded = columns.some((word, i) => columns[i + 1] && word.right > columns[i + 1].left + 1);
+    const circles = all(".mg-note", staff).map((mark) => mark.querySelector("circle")).filter((c) => c && Number(c.getAttribute("r")) > 3).map(box);
+    const overlap = circles.some((a, i) => circles.slice(i + 1).some((b) => {
+      const [dx, dy] = [(a.left + a.right - b.left - b.right) / 2, (a.top + a.bottom - b.top - b.bottom) / 2];
+      return Math.hypot(dx, dy) > 1 && Math.hypot(dx, dy) < (a.width + b.width) / 2 - 3;
+    }));
+    return [...(twice ? ["two rows have one name"] : []), ...(crowded ? ["names of columns lie on each other"] : []), ...(overlap ? ["marks lie on each other"] : []), ...(close ? ["phases lie on each other"] : []), ...(untold ? ["a line of few has no code"] : []), ...(mute ? ["a phase says nothing"] : []), ...(marks ? ["a mark is cut off"] : [])];
   });
 
   // What the step is about: of many nodes one is enough.
@@ -134,6 +143,8 @@
       if (!all("text:not(:empty)", frame).some(visible)) wrong.push("a frame has no name");
     for (const g of all("g.mg-pictured.mg-ran", root))
       if (!g.querySelector(".mg-swatch path, .mg-swatch use")) wrong.push(`${name(g)} shows nothing of its tensor`);
+    for (const g of all(".mg-film g.edge:is(.mg-used, .mg-back)", root))
+      if (all(".mg-lane-tip", g).filter((tip) => getComputedStyle(tip).display !== "none").length !== all(".mg-lane:not(.mg-lane-tip)", g).length) wrong.push("a gradient has no head");
     if (!slider || !document.querySelector(".mg-film")) return wrong;
     const cards = all(".mg-film g.node", root);
     if (!cards.some((g) => visible(g))) wrong.push("it rests empty");

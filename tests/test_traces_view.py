@@ -95,7 +95,7 @@ def test_what_a_line_does_in_several_traces_is_one_node_in_one_place() -> None:
 def test_the_score_has_a_column_for_each_call_and_builds_again_where_it_traces() -> None:
     f, log = called()
     (lane,) = viz.traces(f, log).data["lanes"]
-    assert [label for label, _ in lane["rows"]] == ["x", "x * n", "return x * n + 1"]
+    assert [label for label, *_ in lane["rows"]] == ["x", "x * n", "return x * n + 1"]
     kinds = [
         [kind for kind, start, _ in lane["phases"] if int(start + 0.01) == i] for i in range(5)
     ]
@@ -108,7 +108,9 @@ def test_the_score_has_a_column_for_each_call_and_builds_again_where_it_traces()
         (i, row, "run") for i in range(5) for row in (1, 2)
     ]
     assert [end for _, _, end in lane["lives"]] == [4] * 3, "traces stay in the cache"
-    assert lane["counted"][-1] == [4, 6, 10, 0]
+    assert lane["counted"][-1] == [4, 6, 10, 0, 0]
+    said = ["".join(word for word, _ in column) for column in lane["columns"]]
+    assert said[:3] == ["call 1 · trace 1", "call 2 · no build", "call 3 · trace 2"]
     places = [at for at, *_ in lane["notes"]]
     assert all(i - 0.5 < at < i + 0.5 for at, i in zip(places, map(round, places), strict=True))
     assert viz.traces(f).data["lanes"] == [], "nothing was recorded"

@@ -88,12 +88,13 @@ interface Lane {
   label: Pair;
   said: string;
   plan: boolean;
-  rows: [string, boolean][];
+  rows: [string, boolean, string?][];
   prefix: string;
   notes: SentNote[];
   lives: [number, number, number][];
   phases: ["both" | "build" | "gradients" | "run" | "backward", number, number][];
   counted: [number, number, number, number, number][];
+  columns?: [Pair, Pair][];
 }
 
 type Noted = Record<string, Pick<PlayedNode, "label" | "values" | "gradients">>;

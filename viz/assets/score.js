@@ -10,10 +10,13 @@ const FEW_ROWS = 9; // up to which a staff may stand beside its drawing
 const FOOT = 28; // pixels below the rows, for the phases
 const TWO_LINES = 9; // more of it in a narrow score, where a phase may have two lines
 const BROW = 3; // and above them, at least: a number may be higher than its row
+const AXIS = 15; // and for what the columns are called
+const TICK = 26; // pixels from one number of the axis to the next, at least
 const HEAD_OF_STAFF = 26; // pixels above the rows for the tally, where it has no room beside the phases
 const AROUND_STAFF = 8; // pixels above and below it
 const END = 12; // pixels to the right of the last step
 const NARROW_SCORE = 400; // pixels; below, code stands above its row if there is room, and else it is small
+const LONG_CODE = 26; // letters of it that tell too little once they are cut
 const BRIEF_CODE = 20; // letters of it where only that of the step has room
 const ABOVE = 2.4; // times as high, a row has its code above it
 const [CODE_LETTER, SMALL_LETTER] = [7.3, 6.7]; // pixels of a letter of code
@@ -31,7 +34,8 @@ const SHORTER = ["mg-small", "mg-two", "mg-aside", "mg-bare", "mg-sliver"]; // h
 function score(place, data, { hover }) {
   const staffs = data.lanes.map((lane) => staff(place, lane, data));
   const head = make("div", "mg-playhead", place);
-  const widest = Math.max(...data.lanes.flatMap(({ rows }) => rows.map(([label]) => label.length)), 1);
+  const names = data.lanes.map(({ rows }) => rowNames(rows)).flat();
+  const widest = Math.max(...names.map((name) => name.length), 1);
   const most = Math.max(...data.lanes.map(({ rows }) => rows.length));
   place.toggleAttribute("data-beside", most <= FEW_ROWS);
   const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
@@ -56,7 +60,7 @@ function score(place, data, { hover }) {
     const narrow = slim && Math.min(...staffs.map((one) => one.room())) >= READABLE * ABOVE + TWO_LINES / most;
     const thin = staffs.every((one) => one.room() < READABLE);
     const longest = thin ? (slim ? 0 : BRIEF_CODE) : widest;
-    const code = slim ? Math.min(longest * SMALL_LETTER + 16, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
+    const code = slim ? Math.min(longest * SMALL_LETTER + 18, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
     const above = slim || tally > Math.max(code, wide * 0.25) || place.closest(".mg-lanes") != null;
     const left = narrow ? 4 : above ? code : Math.max(code, tally);
     const column = (wide - left - END) / data.frames.length;
@@ -128,6 +132,7 @@ function staff(place, lane, data) {
   const tally = make("span", "mg-tally", top);
   const lines = make("div", "mg-staff-lines", box);
   const svg = shape("svg", { role: "img", "aria-label": lane.said }, lines);
+  const told = rowNames(lane.rows);
   const names = lane.rows.map(([label, code]) => {
     const name = make("div", code ? "mg-row-name" : "mg-row-name mg-no-code", lines);
     name.title = label;
@@ -152,6 +157,16 @@ function staff(place, lane, data) {
     /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
   ));
   const gap = Math.min(1, ...closest(notes));
+  const first = lane === data.lanes[0];
+  const key = first && !lane.columns && make("span", "mg-key");
+  if (key) for (const [look, word] of Object.entries({ there: words.key_there, held: words.key_held, ran: words.card_ran }))
+    if (look !== "there" || data.lanes.some(({ plan }) => plan)) say(make("span", `mg-key-${look}`, key), word);
+  const called = (lane.columns ?? []).map((words) => {
+    const column = make("div", "mg-column", lines);
+    for (const word of words) say(make("span", "", column), word);
+    return column;
+  });
+  const brow = () => (called.length || (first && !place.matches(".mg-slim")) ? AXIS : BROW);
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
@@ -181,20 +196,20 @@ function staff(place, lane, data) {
       return room;
     },
     /** The pixels of a row. */
-    room: () => (lines.clientHeight - FOOT - BROW) / Math.max(1, lane.rows.length),
+    room: () => (lines.clientHeight - FOOT - brow()) / Math.max(1, lane.rows.length),
     /** @param {number} left @param {number} column @param {boolean} narrow */
     draw(left, column, narrow) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
       const foot = FOOT + (narrow ? TWO_LINES : 0);
-      const row = Math.max(0, Math.min(TALLEST * (narrow ? 1.3 : 1), (high - foot - BROW) / rows));
-      const radius = Math.max(1.5, Math.min(15, gap * column * 0.43, row * (narrow ? 0.27 : 0.42)));
-      at = { left, column, row, top: Math.max(BROW, (high - foot - row * rows) / 2), radius, wide, high };
+      const row = Math.max(0, Math.min(TALLEST * (narrow ? 1.3 : 1), (high - foot - brow()) / rows));
+      const radius = Math.max(1.5, Math.min(15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * (narrow ? 0.27 : 0.42)));
+      at = { left, column, row, top: Math.max(brow(), (high - foot - row * rows) / 2), radius, wide, high };
       box.classList.toggle("mg-thin", row < READABLE * (narrow ? ABOVE : 1));
       box.classList.toggle("mg-tight", row < 18);
       const slim = wide < NARROW_SCORE && !narrow;
       letters = slim ? Math.floor((left - 16) / SMALL_LETTER) : Math.floor(((narrow ? wide : left) - 28) / CODE_LETTER);
-      names.forEach((each, i) => { each.textContent = short(lane.rows[i][0], letters); });
+      names.forEach((each, i) => { each.textContent = short(told[i], letters); });
       letters = Math.min(slim ? 99 : letters, Math.floor((wide - name.offsetWidth - tally.offsetWidth - 70) / CODE_LETTER));
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));
@@ -217,14 +232,27 @@ function staff(place, lane, data) {
           if (less !== "mg-aside" || beside) classList.add(less);
         }
       });
+      if (key) {
+        const above = box.closest(".mg-tally-above") != null;
+        (above ? top : lines).insertBefore(key, above ? tally : null);
+        key.style.top = `${at.top - AXIS}px`;
+        key.classList.toggle("mg-no-room", !above && (box.matches(".mg-thin") || key.offsetWidth > left - 20));
+      }
+      called.forEach((each, i) => {
+        each.classList.remove("mg-brief-column");
+        Object.assign(each.style, { left: `${left + i * column}px`, width: `${column}px`, top: `${at.top - AXIS}px` });
+        each.classList.toggle("mg-brief-column", each.scrollWidth > column);
+      });
       top.style.top = box.closest(".mg-tally-above") ? "" : `${at.top + row * rows + 5}px`;
       compose(parts, lane, notes, at, data.nodes);
+      if (first && brow() > BROW && !called.length) stepAxis(parts.rest, at, data.frames.length);
     },
     /** @param {number} index */
     show(index) {
       const now = byStep.get(index) ?? [];
       parts.past.setAttribute("width", String(at.left + at.column * (index + 1)));
-      parts.now.replaceChildren(...now.filter(drawnLarge).map((note) => ring(note, at)));
+      called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
+      parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
       for (const name of here) name.classList.remove("mg-here");
       here = [...new Set(now.map(([, row]) => names[row]))];
       if (box.classList.contains("mg-thin")) here.splice(1);
@@ -248,6 +276,15 @@ function staff(place, lane, data) {
   };
 }
 
+/**
+ * What the rows are called: by their code, or, if it is long, by the operator alone where that tells them apart.
+ * @param {Lane["rows"]} rows
+ */
+function rowNames(rows) {
+  const names = rows.map(([label, , name]) => (name && label.length > LONG_CODE ? name : label));
+  return names.map((name, i) => (names.indexOf(name) === names.lastIndexOf(name) ? name : rows[i][0]));
+}
+
 /** @param {string} code @param {number} most letters */
 const short = (code, most) => (code.length > most ? `${code.slice(0, Math.max(0, most - 1))}…` : code);
 
@@ -263,6 +300,12 @@ function closest(notes) {
   });
 }
 
+/** How far marks that follow each other are apart, in pixels. @param {Note[]} notes @param {number} column @param {number} row */
+function nextMark(notes, column, row) {
+  const places = notes.filter(drawnLarge).sort((a, b) => a[5] - b[5] || a[1] - b[1]);
+  return Math.min(...places.slice(1).map((note, i) => Math.hypot((note[5] - places[i][5]) * column, (note[1] - places[i][1]) * row)).filter(Boolean), Infinity);
+}
+
 /** What lies on each other in a staff; an <svg> in it ends where the past does. @param {SVGSVGElement} svg */
 function layers(svg) {
   const rest = shape("g", {}, svg);
@@ -273,10 +316,17 @@ function layers(svg) {
 /** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */
 const middle = ([, row, , , , step], at) => [at.left + at.column * (step + 0.5), at.top + at.row * (row + 0.5)];
 
+/** The numbers of the steps, above the rows. @param {Element} parent @param {Place} at @param {number} steps */
+function stepAxis(parent, { left, column, top }, steps) {
+  const by = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * column >= TICK) ?? steps;
+  for (let step = 0; step < steps; step += by)
+    shape("text", { class: "mg-tick", x: left + column * (step + 0.5), y: top - 4 }, parent).textContent = String(step);
+}
+
 /** @param {Note} note @param {Place} at */
 function ring(note, at) {
   const [cx, cy] = middle(note, at);
-  return shape("circle", { cx, cy, r: Math.max(at.radius + 3.5, DOT) });
+  return shape("circle", { cx, cy, r: Math.max(at.radius + (at.radius < DOUBLE ? 2 : 3.5), DOT) });
 }
 
 /**
@@ -284,7 +334,7 @@ function ring(note, at) {
  * @param {ReturnType<typeof layers>} parts @param {Lane} lane @param {Note[]} notes @param {Place} at
  * @param {Noted} nodes
  */
-function compose({ rest, past }, { rows, lives, phases, plan }, notes, at, nodes) {
+function compose({ rest, past }, { rows, lives, phases, plan, columns }, notes, at, nodes) {
   const [small, thin] = [at.radius < DOT, at.row < DOT];
   const spot = (/** @type {Note} */ note) => middle(note, at).map((n) => n.toFixed(1)).join(" ");
   const row = (/** @type {number} */ number) => at.top + at.row * (number + 0.5);
@@ -293,9 +343,14 @@ function compose({ rest, past }, { rows, lives, phases, plan }, notes, at, nodes
   past.replaceChildren();
   if (!thin) shape("path", { class: "mg-rows-of", d: rows.map((_, i) => `M${at.left} ${row(i)}H${at.wide}`).join("") }, rest);
   shape("path", { class: "mg-notes-to-come", d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
-  const paths = lives.map(([i, start, end]) => `M${x(start)} ${row(i)}H${x(end) + at.column * 0.4}`);
-  const life = shape("path", { class: `mg-lives mg-lives-${plan ? "plan" : "run"}`, d: paths.join("") }, past);
-  if (small) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt", strokeOpacity: "0.22" });
+  // A node that was built first holds no value until it runs; a column for each call says nothing of that.
+  const held = lives.map(([i, start, end]) => (plan ? notes.find((note) => note[1] === i && note[2] === "run" && note[5] >= start && drawnLarge(note))?.[5] ?? end : start));
+  const drawn = { plan: plan ? lives.map(([i, start], k) => `M${x(start)} ${row(i)}H${x(columns ? lives[k][2] : held[k]) + at.column * 0.4}`) : [],
+    run: columns ? [] : lives.flatMap(([i, , end], k) => (held[k] < end ? [`M${x(held[k])} ${row(i)}H${x(end) + at.column * 0.4}`] : [])) };
+  for (const [look, paths] of Object.entries(drawn)) {
+    const life = shape("path", { class: `mg-lives mg-lives-${look}`, d: paths.join("") }, past);
+    if (small) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt", strokeOpacity: "0.22" });
+  }
   for (const [kind, start, end] of phases) {
     const back = kind === "backward" ? -1 : 1;
     const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= start - 0.5 && note[5] <= end + 0.5);

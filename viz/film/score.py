@@ -28,6 +28,7 @@ class Row(NamedTuple):
 
     label: str
     is_code: bool
+    name: str = ""  # what its operator is, where there is no room for the code
 
 
 class Note(NamedTuple):
@@ -173,7 +174,8 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
             if node.kind in GIVEN and "=" not in before:  # what it is written in is not its line
                 continue
             key = (place, before, inside, node.layer, node.op)
-            found[i] = key, Row(_label(before, inside, after), True)
+            name = _within(node.layer, node.sign or node.op)
+            found[i] = key, Row(_label(before, inside, after), True, name)
             for k, x in enumerate(node.inputs):
                 readers.setdefault(x, (found[i][0], k))
     names = {readers[i]: n.name for i, n in nodes.items() if i in readers and n.name}
@@ -192,7 +194,10 @@ def _told_apart(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, Ro
     """The rows; where several operators share one expression, what they are stands before it."""
     shared = Counter(key[:3] for key in {key for key, row in found.values() if row.is_code})
     return {
-        i: (key, Row(f"{_within(*key[3:])}  {row.label}", True) if shared[key[:3]] > 1 else row)
+        i: (
+            key,
+            row._replace(label=f"{_within(*key[3:])}  {row.label}") if shared[key[:3]] > 1 else row,
+        )
         for i, (key, row) in found.items()
     }
 

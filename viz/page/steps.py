@@ -198,8 +198,8 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
         halves = [
             {n.step for n in notes if (n.kind == "built") is built} for built in (True, False)
         ]
-        for kind, steps, begins in zip((BUILD, "run"), halves, (0.04, 0.52), strict=True):
-            begins, wide = (begins, 0.44) if all(halves) else (0.04, 0.92)
+        for kind, steps, begins in zip((BUILD, "run"), halves, (0.04, 0.5), strict=True):
+            begins, wide = (begins, 0.4) if all(halves) else (0.04, 0.92)
             for k, step in enumerate(sorted(steps)):
                 columns[step] = call + begins + wide * (k + 0.5) / len(steps) - 0.5
             if steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +54,7 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     known: dict[Trace, int] = {trace: i for i, trace in enumerate(f.cache, 1)}
     drawn = _drawn([call.trace for call in calls])
     among = union(*drawn.values()) if drawn else None
-    scenes, rows = [], []
+    scenes, rows, columns = [], [], []
     for i, call in enumerate(calls):
         number = str(known.get(call.trace, "–"))
         reason = listed(call.trace.reasons) if call.new else ("–", "–")
@@ -64,21 +65,25 @@ def traces(f: Function, log: Recording | None = None) -> Board:
         event = ROWS["traces_new"] if call.new else ROWS["traces_hit"]
         cells = ((call.numbers,) * 2, (number,) * 2, event, _signature(call.trace), reason)
         rows.append(cells)
+        trace = row("traces_column_new", number=number) if call.new else ROWS["traces_column_hit"]
+        columns.append((row("traces_column", call=call.numbers), trace))
     sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows))
     made = sum(call.new for call in calls)
     verdict = row("traces_total", function=f.__name__, calls=len(calls), traces=made)
     told = row("traces_cache", function=f.__name__, traces=len(calls))
     said = verdict if log is not None else told
     heading = ROWS["page_traces"]
-    lanes = [_lane(f, log, among)] if log is not None and among is not None else []
+    lanes = [_lane(f, log, among, columns)] if log is not None and among is not None else []
     return Board(scenes, sheet, said, ROWS["traces_call"], heading=heading, moves=True, lanes=lanes)
 
 
-def _lane(f: Function, log: Recording, among: Picture) -> dict[str, Any]:
+def _lane(
+    f: Function, log: Recording, among: Picture, columns: Sequence[tuple[Pair, Pair]]
+) -> dict[str, Any]:
     """When each line of the function was built, and in which calls it ran."""
     film, steps = film_and_steps(among, log.events)
     starts = [at for at, e in zip(steps, log.events, strict=True) if _begins(f, e)]
-    return lane_of_calls(film, "t", starts)
+    return lane_of_calls(film, "t", starts) | {"columns": columns}
 
 
 def _begins(f: Function, event: Any) -> bool:
