@@ -38,7 +38,6 @@ SHOWN_ELSEWHERE = {
     "count_traces": "gives a number",
     "counts": "gives numbers",
     "course": "looked at in the start page",
-    "downhill": "gives what `check` compares",
     "elsewhere": "a box like those of `beside`",
     "engine": "says what `check` says",
     "granularity": "a table, whose times are of Dask",

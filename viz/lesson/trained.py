@@ -1,4 +1,4 @@
-"""What minigrad trains, to be compared with what learners write: `trained`, `downhill`."""
+"""What minigrad trains, to be compared with what learners write: `trained`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import minigrad as mg
-from viz.lesson.answers import items_of
 
-__all__ = ["agreement", "downhill", "trained"]
+__all__ = ["agreement", "trained"]
 
 Weights = list[NDArray[Any]]
-STEPS = 3  # downhill; in the second one, a speed is remembered for the first time
 
 
 def trained(
@@ -75,63 +73,3 @@ def agreement(*runs: Sequence[NDArray[Any]], tolerance: float = 1e-6) -> list[tu
 def _agree(pairs: Sequence[tuple[Any, Any]], tolerance: float) -> tuple[bool, bool]:
     bits = all(a.tobytes() == b.tobytes() for a, b in pairs)
     return bits, all(np.abs(a - b).max() < tolerance for a, b in pairs)
-
-
-def downhill(
-    w: float, rate: float, share: float, rule: Callable[..., Any] | None = None
-) -> dict[str, Any]:
-    """Three steps from w down the hill w * w, whose gradient is 2 * w: what each of them gives.
-
-    rule: called with an array of one weight, its gradient, its speed, with rate and share; gives
-    the new weight and the new speed. Without one, `mg.optim.SGD` with that momentum goes. What is
-    no pair is told by how many things it is, or as it is, and ends the way.
-
-    >>> for name, fact in downhill(4.0, 0.125, 0.5).items():
-    ...     print(f"{name}: {fact}")
-    ...     if name == "step 2, new speed":
-    ...         break
-    step 1, results: 2
-    step 1, new speed: 8.0
-    step 1, new weight: 3.0
-    step 1, changed in place: []
-    step 2, results: 2
-    step 2, new speed: 10.0
-    """
-    found: dict[str, Any] = {}
-    go = rule or _by_minigrad(w, rate, share)
-    weight, speed = np.array([w]), np.array([0.0])
-    for i in range(1, STEPS + 1):
-        given = {"w": weight, "g": 2 * weight, "speed": speed}
-        before = {name: np.array(x) for name, x in given.items()}
-        result = go(*given.values(), rate, share)
-        results = items_of(result)
-        found[f"step {i}, results"] = result if results is None else len(results)
-        if results is None or len(results) != 2:
-            break
-        weight, speed = results
-        found[f"step {i}, new speed"] = _alone(speed)
-        found[f"step {i}, new weight"] = _alone(weight)
-        changed = [name for name in given if not np.array_equal(given[name], before[name])]
-        found[f"step {i}, changed in place"] = changed
-    return found
-
-
-def _by_minigrad(w: float, rate: float, share: float) -> Callable[..., Any]:
-    """The rule of `mg.optim.SGD`, whose speed is read off the way that the weight has gone."""
-    weight = mg.tensor(np.array([w]), requires_grad=True)
-    optimizer = mg.optim.SGD([weight], lr=rate, momentum=share)
-
-    def rule(was: Any, *_: Any) -> Any:
-        optimizer.zero_grad()
-        (weight * weight).sum().backward()
-        optimizer.step()
-        now = weight.numpy().copy()
-        return now, (was - now) / rate
-
-    return rule
-
-
-def _alone(value: Any) -> Any:
-    """The number in an array of one; anything else as it is."""
-    one = isinstance(value, np.ndarray) and value.shape == (1,)
-    return value.item() if one else value

@@ -23,6 +23,10 @@ CORE = Property(
             *("x = constant(np.array([1.0, 2.0]))", "y = x * constant(3.0)"),
             *(VALUES.format(y="y"), "gradients = backward(y, np.array([1.0, 10.0]), values)"),
         ),
+        (
+            *("x = constant(3.0)", "s = -2.0 * x", "d = s - -s"),
+            *(VALUES.format(y="d"), "gradients = backward(d, 1.0, values)"),
+        ),
         ladder(
             *("y = constant(3.0)", "y = 0.5 * y + 0.5 * y"),
             *(VALUES.format(y="y"), "gradients = backward(y, 1.0, values)"),
