@@ -156,8 +156,21 @@
     return wrong;
   };
 
+  // What is said beneath the drawings: all of it within the board, and of its tables whole rows.
+  const ofBelow = () => all(".mg-below > *, .mg-codes > *").filter((e) => visible(e) && area(e)).flatMap((e) => {
+    const [around, place] = [box(root), box(e)];
+    const out = place.left < around.left - 1 || place.right > around.right + 1;
+    const rows = all("tbody tr", e).map(box);
+    const top = Math.max(place.top, ...all("th", e).map((th) => box(th).bottom));
+    const cut = rows.some((row) => row.top < top - 4 && row.bottom > top + 4);
+    const few = rows.length <= 6 && rows.some((row) => row.top < top - 4 || row.bottom > place.bottom + 1);
+    const wide = e.matches(".mg-sheet") && e.scrollWidth > e.clientWidth + 1;
+    return [...(out ? ["what is said beneath is partly out of the board"] : []), ...(cut ? ["a row is cut beneath its heading"] : []),
+      ...(few ? ["a table of few rows does not show all"] : []), ...(wide ? ["a table is wider than its place"] : [])];
+  });
+
   const look = (step) => {
-    const wrong = [...clashes(), ...ofWords(), ...ofScore(), ...ofEyes()];
+    const wrong = [...clashes(), ...ofWords(), ...ofScore(), ...ofEyes(), ...ofBelow()];
     if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page scrolls sideways");
     for (const sentence of wrong) if (!found.has(sentence)) found.set(sentence, step);
   };

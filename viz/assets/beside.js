@@ -1,4 +1,5 @@
 // What stands over and beneath the drawings of a board: switches, marks, details, facts, table.
+const FADE = 12; // pixels at the end of a box of words (board.css)
 
 /** @param {HTMLElement} parent @param {Pair[]} facts */
 const list = (parent, facts) => {
@@ -95,6 +96,21 @@ function table(data, parent) {
   const rows = /** @type {NodeListOf<HTMLElement>} */ (sheet.querySelectorAll("tbody tr"));
   /** @type {HTMLElement | undefined} */
   let current;
+  // As high as some whole rows, scrolled to this one and the row before it.
+  const settle = () => {
+    sheet.style.maxHeight = "";
+    let high = (rows[0]?.offsetTop ?? 0) + FADE + 1;
+    if (sheet.scrollHeight > sheet.clientHeight) {
+      for (const row of [...rows].reverse()) {
+        if (high + row.offsetHeight > sheet.offsetHeight) break;
+        high += row.offsetHeight;
+      }
+      sheet.style.maxHeight = `${high}px`;
+    }
+    const above = /** @type {HTMLElement | null} */ (current?.previousElementSibling) ?? current;
+    sheet.scrollTop = above ? above.offsetTop - rows[0].offsetTop : 0;
+  };
+  new ResizeObserver(settle).observe(sheet);
   return (/** @type {number | null} */ number) => {
     const now = number == null ? undefined : rows[number];
     if (now === current) return;
@@ -103,10 +119,6 @@ function table(data, parent) {
     now?.classList.add("mg-row");
     now?.setAttribute("aria-current", "true");
     current = now;
-    const above = rows[Math.max(0, (number ?? 0) - 1)];
-    if (!now) return;
-    const both = now.offsetTop + now.offsetHeight - above.offsetTop + rows[0].offsetTop;
-    const first = both < sheet.clientHeight - 12 ? above : now; // the row before it, too, if both are seen whole
-    sheet.scrollTop = first.offsetTop - rows[0].offsetTop;
+    settle();
   };
 }

@@ -1,6 +1,6 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
 const CODE = 19.5; // pixels of a line of code
-const PANE = { aside: 24, above: 22, title: 28, high: 84, wide: 300 }; // pixels of a pane beside what is drawn
+const PANE = { aside: 24, above: 22, title: 28, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
 const SLOW = 1200; // milliseconds of a step
 const LEAST = 150; // pixels of the drawings, however much stands around them
 
@@ -102,9 +102,11 @@ function show(model, board, root, moved, before) {
   switches(model, data, root);
   const below = make("div", "mg-below", root);
   const codes = make("div", "mg-codes", below);
-  const { box: about, place: facts, fit: hold } = steady("mg-facts", below, list);
+  const more = make("details", "mg-facts", below);
+  say(make("summary", "", more), words.details); // on a phone, where the table tells most
+  const { box: about, place: facts, fit: hold } = steady("", scrolls(more), list);
   hold(scenes.map((scene) => scene.facts));
-  scrolls(about).hidden = !scenes.some((scene) => scene.facts.length);
+  more.hidden = !scenes.some((scene) => scene.facts.length);
   const light = table(data, below);
   const inspect = inspector(words, labels, stage, (id) => {
     const [held] = scenes[index].panels.flatMap((panel) => panel.held[id] ?? []);
@@ -156,6 +158,7 @@ function show(model, board, root, moved, before) {
     if (!wide) return;
     const seenAtOnce = available(board);
     board.style.setProperty("--mg-most", `${seenAtOnce}px`);
+    if (wide !== size[0]) more.open = wide > PANE.phone || !data.sheet;
     const around = board.offsetHeight - room.offsetHeight;
     known = `${board.offsetWidth} ${around}`;
     room.hidden = !room.firstChild;

@@ -40,7 +40,9 @@ function packed(panes, wide, high) {
     const down = columns
       ? Math.min(...each.map((one, g) => (high - words(one)) / heights[g]))
       : (high - sum(each.map(words))) / sum(heights);
-    const scale = Math.max(0.01, Math.min(1, across, down));
+    const share = (/** @type {Pane} */ p, /** @type {number} */ g) => wide * (columns ? widths[g] / sum(widths) : p.width / widths[g]);
+    const narrow = each.some((one, g) => one.some((p) => p.height === 1 && share(p, g) < Math.min(p.width, wide))); // words, which do not shrink
+    const scale = Math.max(0.01, Math.min(1, across, down) * (narrow ? 0.3 : 1));
     const tall = each.map((one, g) => heights[g] * scale + words(one));
     return { groups, columns, widths, scale, tall, needed: columns ? Math.max(...tall) : sum(tall) };
   }));

@@ -42,7 +42,7 @@ WORDS = [
     *("zoom_in", "zoom_out", "fit"),
     *("shape", "line", "value", "swatch_value", "inputs"),
     *("need_kernel", "board_keys", "board_still_keys"),
-    *("board_live", "board_table", "help", "close", "score"),
+    *("board_live", "board_table", "help", "close", "score", "details"),
     *("clock_built", "clock_run", "clock_gradient", "clock_both"),
     *("phase_both", "phase_build", "phase_gradients", "phase_run", "phase_backward"),
     *("tally_built", "tally_run", "tally_gradient", "key_there", "key_held"),

@@ -95,10 +95,11 @@ class Scene:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table that belongs to all steps."""
+    """A table that belongs to all steps; told: the captions say what its last column does."""
 
     head: tuple[Pair, ...]
     rows: tuple[tuple[Pair, ...], ...]
+    told: bool = False
 
     def text(self, i: int) -> list[str]:
         return [" | ".join(cell[i] for cell in line) for line in (self.head, *self.rows)]
@@ -112,7 +113,8 @@ class Sheet:
             for k, line in enumerate(self.rows)
         )
         return (
-            f'<table class="mg-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+            f'<table class="mg-table{" mg-told" * self.told}">'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 
 

@@ -54,7 +54,7 @@ class Sliders:
                 continue
             self._moved.append((key, array))
             for index in np.ndindex(array.shape):
-                place = f"[{', '.join(map(str, index))}]" if index else ""
+                place = f"[{', '.join(map(str, index))}]" if array.size > 1 else ""
                 self.shown.append(slider(well_formed(f"{label}{place}"), float(array[index])))
 
     def positions(self, inputs: Mapping[Any, Any]) -> tuple[float, ...]:

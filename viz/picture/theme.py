@@ -118,17 +118,17 @@ MARKS = {
     "absent": Mark("line", "dotted", "none", "·", 1.8),
     "baked": Mark("ink", "solid", "card", "!"),
     "wrong": Mark("bad", "solid", "spoilt", "✗", 1.4),
-    "gone": Mark("soft", "dotted", "none", "−", 2.2),
+    "gone": Mark("line", "dotted", "none", "−", 1.4),
     "new": Mark("built", "solid", "card", "+", 3.0),
     "heir": Mark("built", "solid", "card", "»", 1.4),
     "moved": Mark("built", "solid", "none", "~", 1.4),
-    "changed": Mark("grad", "solid", "none", "≠", 2.5),
+    "changed": Mark("ink", "solid", "none", "≠", 2.5),
     "now": Mark("now", "solid", "none", "▶", 3.0),  # a halo around the card, which keeps its look
     "ready": Mark("built", "dashed", "none", "→", 2.0),
     "waits": Mark("built", "dashed", "none", "…", 1.0),
     "failed": Mark("bad", "solid", "spoilt", "✗", 3.0),
     "kept": Mark("run", "solid", "ran", "★", 2.5),
-    "again": Mark("grad", "solid", "card", "☆", 2.5),
+    "again": Mark("soft", "dotted", "none", "☆", 1.8),
 }
 
 

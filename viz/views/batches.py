@@ -60,7 +60,7 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
         scenes.append(Scene(row("batches_step", **about), (panel,), (), i))
         cells = (str(i + 1), str(group.op), str(group.size), str(group.depth))
         rows.append((*((cell, cell) for cell in cells), how))
-    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows))
+    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows), told=True)
     return Board(
         scenes,
         sheet,

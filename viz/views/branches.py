@@ -128,7 +128,7 @@ def _compared(
         scenes,
         _sheet(names, rows, able),
         slider=row("branches_slider"),
-        sliders=[replace(s, label=row("branches_any", name=s.label)) for s in sliders.shown],
+        sliders=sliders.shown,
         moved=moved,
         heading=ROWS["page_branches"],
     )
@@ -210,7 +210,8 @@ def _alike(tried: dict[str, Way]) -> list[tuple[str, ...]]:
 def _named(keys: tuple[str, ...]) -> Pair:
     """What several ways are called that are shown once."""
     pairs = [row(f"branches_{key}") for key in keys]
-    return row("branches_alike", first=pairs[0], second=pairs[1]) if len(pairs) > 1 else pairs[0]
+    english, chinese = zip(*pairs, strict=True)
+    return " and ".join(english), "、".join(chinese)
 
 
 def _panel(keys: tuple[str, ...], way: Way, i: int, eager: Ran) -> Panel:
@@ -222,6 +223,7 @@ def _panel(keys: tuple[str, ...], way: Way, i: int, eager: Ran) -> Panel:
     run = way.runs[i]
     other = "absent" if key == "eager" else "ghost"
     marks = {n.id: other for n in way.picture.nodes if n.id not in run.nodes}
+    marks |= {e.id: other for e in way.picture.edges if marks.keys() & {e.source, e.target}}
     marks |= ran(way.picture, run.nodes)
     if key == "trace":
         marks |= _baked(way.picture, run, eager)

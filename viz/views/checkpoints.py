@@ -30,7 +30,7 @@ __all__ = ["checkpoints"]
 POSITIONS = 8  # of the slider, from no budget to the least
 SOURCES = ("Placeholder", "Variable", "Constant")
 HEAD = ("budget", "bytes", "again", "kernels")
-HEIGHT, ABOVE, BELOW = 180, 34, 22  # pixels
+HEIGHT, ABOVE, BELOW = 132, 34, 22  # pixels
 STEADY = "stroke-width:1.4;vector-effect:non-scaling-stroke"  # however it is stretched
 
 

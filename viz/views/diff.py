@@ -26,6 +26,7 @@ from viz.page.scenes import Panel, Scene
 from viz.picture.aligning import alignment
 from viz.picture.picture import Picture, picture
 from viz.picture.summary import change, summarize
+from viz.picture.theme import KINDS
 from viz.picture.union import renamed, union
 from viz.views.passes import MOST, apart, drawn_at_random
 from viz.words.text import ROWS, Pair, row
@@ -64,9 +65,12 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     scenes = [
         Scene(
             row(key, nodes=len(side.nodes)),
-            (Panel(ROWS["diff_both"], side, held=seen, among=whole),),
+            (Panel(title, side, held=seen, among=whole),),
         )
-        for key, side, seen in (("diff_first", first, own), ("diff_second", second, other))
+        for key, title, side, seen in (
+            ("diff_first", ROWS["diff_first_panel"], first, own),
+            ("diff_second", ROWS["diff_second_panel"], second, other),
+        )
     ]
     differ = [i for i, value in values.items() if not _same(left.values.get(i), value)]
     held = {**own, **other, **{i: change(own[i], other[i]) for i in differ}}
@@ -204,7 +208,7 @@ def _marks(first: Picture, second: Picture, changed: set[str]) -> dict[str, str]
 
 
 def _told(drawn: Picture, changes: Mapping[str, str]) -> tuple[Pair, ...]:
-    labels = {n.id: n.label for n in drawn.nodes}
+    labels = {n.id: KINDS[n.kind].label if n.kind == "constant" else n.label for n in drawn.nodes}
     told = [row("diff_change", name=labels[i], what=what) for i, what in changes.items()]
     more = len(told) - MOST
     return (*told[:MOST], row("passes_more", count=more)) if more > 0 else tuple(told)

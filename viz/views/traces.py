@@ -67,7 +67,7 @@ def traces(f: Function, log: Recording | None = None) -> Board:
         rows.append(cells)
         trace = row("traces_column_new", number=number) if call.new else ROWS["traces_column_hit"]
         columns.append((row("traces_column", call=call.numbers), trace))
-    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows))
+    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows), told=True)
     made = sum(call.new for call in calls)
     verdict = row("traces_total", function=f.__name__, calls=len(calls), traces=made)
     told = row("traces_cache", function=f.__name__, traces=len(calls))
