@@ -180,12 +180,12 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
         marks = "".join(svg for name, svg in side.items() if name.startswith("step"))
         assert marks.count('"mg-ran"') == 2
         assert marks.count('"mg-passed"') == 4, "three contributions and the seed"
-        assert "2 built · 2 run · 3 gradients" in side["head"]
+        assert "2 built · 2 run · 3 passed back" in side["head"]
     phases = [
         [re.sub("<[^>]*>", "", svg) for name, svg in side.items() if name.startswith("phase")]
         for side in (dynamic, static)
     ]
-    assert phases == [["○●build + run", "backward"], ["build", "run", "backward"]]
+    assert phases == [["○●build + run", "backward"], ["build", "∂", "run", "backward"]]
     assert "mg-ring" in dynamic["step1"], "built and run at once"
     assert "mg-born" in static["step1"], "only built"
 

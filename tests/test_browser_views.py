@@ -149,6 +149,8 @@ STYLES = {
     "phases lie on each other": ".mg-phase { min-width: 700px; }",
     "a phase says nothing": ".mg-phase.mg-phase > span { display: none; }",
     "a line of few has no code": ".mg-row-name:not(.mg-here) { display: none; }",
+    "marks lie on each other": ".mg-note circle { r: 60px; }",
+    "a gradient has no head": ".mg-lane-tip { display: none !important; }",
     "it has no score": ".mg-score { display: none; }",
     "a mark is cut off": ".mg-staff-lines > svg { transform: translateY(900px); }",
     ", which the step is about, is out of view": "g.node.mg-now > * { translate: 5000px; }",
