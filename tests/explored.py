@@ -9,6 +9,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.core import Array
 from minigrad.diagnostics.errors import TraceError
+from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import SavedLine
 from minigrad.interop.captured import About, Builder, Captured, Stopped
 from minigrad.static import Node
@@ -46,9 +47,19 @@ def torch_like(blocks: int = 3, broken: bool = False) -> Captured:
     return _captured(build, "PyTorch", layer(["head: Linear"], h, 3))
 
 
-def stopped() -> TraceError:
-    """The error of a model whose second block is refused, with what ran before."""
-    ran = torch_like(1)
+def differing(ran: Captured) -> Captured:
+    """A model of which one parameter is frozen, in half precision, and played in full."""
+    name = next(name for name in ran.leaves if name != "x")
+    leaves, found = (
+        {k: x for k, x in of.items() if k != name} for of in (ran.leaves, ran.gradients)
+    )
+    notes = [fill("model_widened", dtype="float16")]
+    about = replace(ran.about, frozen=[name], notes=notes)
+    return replace(ran, leaves=leaves, gradients=found, about=about)
+
+
+def stopped(ran: Captured) -> TraceError:
+    """The error of a model that is refused behind what ran, with the modules that were to come."""
     before = replace(ran, outputs=list(ran.outputs), gradients={}, about=About(recorded=True))
     call = Stopped(
         before,
@@ -69,10 +80,9 @@ def jax_like() -> Captured:
     x = build.placeholder("x", rng.normal(size=(5, 6)).astype(np.float32))
     h = x
     for i in range(4):
+        first = rng.normal(size=(6, 6)).astype(np.float32)
+        w = build.variable(f"params.{i}", first, "", trained=True)
         with build.at(build.entered(["layer"]), _line(4, "h = tanh(h @ w + b)")):
-            w = build.variable(
-                f"params.{i}", rng.normal(size=(6, 6)).astype(np.float32), "", trained=True
-            )
             h = mg.tanh(h @ w)
     with build.at(build.entered(["left"]), _line(7, "left = relu(h + 1)")):
         left = mg.relu(h + 1)

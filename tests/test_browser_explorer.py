@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from explored import jax_like, stopped, torch_like
+from explored import differing, jax_like, stopped, torch_like
 from looks import serious
 
 from minigrad.interop.captured import Captured
-from viz.views.explore import explorer_of, stopped_explorer
+from viz.explorer.still import Still
+from viz.views.explore import FirstView, explorer_of, stopped_explorer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -27,6 +28,15 @@ Object.defineProperty(CanvasRenderingContext2D.prototype, "font", { ...font, set
   window.sizes.push(parseFloat(value.split(" ")[1]));
   font.set.call(this, value);
 }});
+"""
+# Every text that a canvas of the score is given.
+TEXTS = """
+window.texts = [];
+const write = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+  window.texts.push([this.canvas.className, text]);
+  write.call(this, text, ...at);
+};
 """
 STATE = "document.querySelector('.mg-explorer').atlas"
 # The cards of what is open, in pixels of the stage, and what is wrong with where they are.
@@ -67,7 +77,7 @@ def one(chromium: Browser) -> Iterator[Page]:
     """One page for all; nothing moves on it."""
     context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()
-    page.add_init_script(SIZES)
+    page.add_init_script(SIZES + TEXTS)
     yield page
     context.close()
 
@@ -178,10 +188,12 @@ def test_a_broken_model_says_where(tmp_path: Path, one: Page) -> None:
     assert state(page, f"atlas.m.data.operators[{op}].op") == "Div"
 
 
+@pytest.mark.parametrize("name", MODELS)
 def test_a_model_that_raised_shows_where_and_the_rest_as_outlines(
-    tmp_path: Path, one: Page
+    name: str, tmp_path: Path, one: Page
 ) -> None:
-    made = stopped_explorer(torch_like, stopped(), whole=True)
+    ran = torch_like(1) if name == "torch" else jax_like()
+    made = stopped_explorer(MODELS[name], stopped(ran), whole=True)
     assert made is not None
     page = opened(one, made.save(tmp_path / "stopped.html"))
     assert page.evaluate(CARDS) == []
@@ -232,3 +244,75 @@ def test_a_click_paints_at_once(one: Page, pages: dict[str, Path]) -> None:
         }}"""
     )
     assert spent < 50
+
+
+def written(page: Page, canvas: str = "") -> set[str]:
+    """What a canvas says, "mg-x-score" or the stage, drawn anew."""
+    page.evaluate("window.texts = []")
+    page.set_viewport_size({"width": 1439, "height": 900})
+    settled(page)
+    return {text for name, text in page.evaluate("window.texts") if name == canvas}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_score_has_a_row_for_each_module_and_a_profile(
+    name: str, one: Page, pages: dict[str, Path]
+) -> None:
+    page = opened(one, pages[name])
+    rows = state(page, "atlas.m.rows.map((n) => n.name)")
+    said = written(page, "mg-x-score")
+    assert {x.partition("  ×")[0] for x in said} >= set(rows)
+    columns = {"parameters", "time", "kept", "∂ of weights"}
+    assert said >= {"forward →", "backward →", "|∂| size of gradients"} | columns
+    assert sum(x.startswith("1e") for x in said) >= 4  # of weights, and of both curves
+    # Its name opens a module, a place in its row is a time: forward on the left, then backward.
+    at = state(page, "atlas.m.rows.findIndex((n) => n.children)")
+    high = page.locator(".mg-x-score").evaluate("e => e.clientHeight")
+    y = 16 + (at + 0.5) * min(17, int((880 * 0.205) // len(rows)))
+    assert y < high
+    page.locator(".mg-x-score").click(position={"x": 30, "y": y})
+    settled(page)
+    assert state(page, "atlas.focus.name") == rows[at]
+    times = []
+    for x in (560, 900, 1000, 1300):
+        page.locator(".mg-x-score").click(position={"x": x, "y": y})
+        times.append(state(page, "atlas.time"))
+    assert times == sorted(times)
+    assert times[0] < state(page, "atlas.m.n") < times[-1]
+    page.locator(".mg-x-score").hover(position={"x": 1300, "y": high - 20})
+    settled(page)
+    assert any("|∂| " in text for _, text in page.evaluate("window.texts.slice(-40)"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_differs_is_told_with_its_reason(name: str, tmp_path: Path, one: Page) -> None:
+    made = explorer_of(MODELS[name], differing(MODELS[name]()))
+    page = opened(one, made.save(tmp_path / "differing.html"))
+    kept = state(page, "atlas.m.data.parameters.find((p) => p.kept === 'frozen').name")
+    finding = page.locator(".mg-x-finding", has_text="requires_grad=False")
+    assert kept in finding.inner_text()
+    assert "in float32 instead of float16" in page.locator(".mg-x-side").inner_text()
+    finding.click()
+    settled(page)
+    assert "frozen" in page.locator(".mg-x-side").inner_text()
+    assert any("frozen" in text for text in written(page))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_view_can_be_chosen_and_kept_as_a_still(name: str, tmp_path: Path, one: Page) -> None:
+    model = MODELS[name]()
+    nodes = explorer_of(MODELS[name], model).data["nodes"]
+    group = max(nodes[1:], key=lambda n: len(n.get("children", ())))
+    focused = explorer_of(MODELS[name], model, FirstView(focus=group["name"]))
+    page = opened(one, focused.save(tmp_path / "focus.html"))
+    assert state(page, "atlas.focus.name") == group["name"]
+    assert page.evaluate(CARDS) == []
+    for first in (FirstView(depth=2), FirstView(opened=(group["name"],))):
+        page = opened(one, explorer_of(MODELS[name], model, first).save(tmp_path / "open.html"))
+        assert group["name"] not in state(page, "atlas.m.rows.map((n) => n.name)")
+        assert page.evaluate(CARDS) == []
+    still = Still(explorer_of(MODELS[name], model)).save(tmp_path / "still.svg")
+    one.goto(still.as_uri())
+    texts = one.evaluate("[...document.querySelectorAll('text')].map((e) => e.textContent).join()")
+    top = [nodes[i].get("name") for i in nodes[0]["children"]]
+    assert all(part in texts for part in top if part)

@@ -70,7 +70,8 @@ def test_rounds_of_a_loop_are_found_where_there_are_no_scopes() -> None:
     looks = [*"abcdef", *["MatMul", "Add", "Tanh"] * 5, "Mean"]
     made = module_tree("net", [""] * 22, [""] * 22, looks)
     (rounds,) = [part for part in made.parts if isinstance(part, Module)]
-    assert rounds.name == "MatMul, Add, Tanh"
+    assert rounds.name == "blocks"
+    assert {p.kind for p in rounds.parts if isinstance(p, Module)} == {"MatMul, Add, Tanh"}
     assert rounds.repeats
     assert rounds.count() == 15
 

@@ -13,7 +13,8 @@ function scoreOf(atlas, canvas, pen) {
     /** The place that it takes in a panel of this width, in a widget of this height. @param {number} w @param {number} room */
     resize(w, room) {
       const wide = w >= 1000;
-      const row = clamp(Math.floor((room * 0.205) / m.rows.length), 5, 17);
+      const named = m.rows.length * 11 < room * 0.36; // each row has room for its name
+      const row = clamp(Math.floor((room * 0.205) / m.rows.length), named ? 11 : 5, 17);
       const lane = wide ? 56 : room < 700 ? 34 : 44;
       const head = 16;
       /** @type {Record<string, [number, number]>} */
@@ -21,7 +22,7 @@ function scoreOf(atlas, canvas, pen) {
         ? { name: [14, 116], params: [134, 92], time: [230, 84], kept: [318, 84], weights: [408, 92] }
         : w >= 600 ? { name: [10, 104], weights: [118, 86] } : { name: [8, 78] };
       const left = wide ? 552 : w >= 600 ? 218 : 92;
-      g = { w, h: head + m.rows.length * row + 6 + lane + 8, row, lane, head, left, right: w - (wide ? 52 : 10), wide, each: Math.ceil(12 / row), columns };
+      g = { w, h: head + m.rows.length * row + 6 + lane + 8, row, lane, head, left, right: w - (wide ? 52 : 10), wide, each: Math.ceil(11 / row), columns };
       canvas.style.height = `${g.h}px`;
       pen.resize(w, g.h);
     },
@@ -258,23 +259,26 @@ function scoreOf(atlas, canvas, pen) {
     pen.font(12, 700);
     c.fillStyle = ink.bad;
     broken.filter((t) => t <= time + 0.5).filter((t, i, all) => !i || at(t) - at(all[i - 1]) > 9).forEach((t) => pen.text("✗", at(t), top + 11, null, "center"));
-    const narrow = g.columns.weights || g.wide ? g.left - 14 : 70;
+    const words = g.columns.weights != null;
+    const y = top + (words && !g.wide ? 22 : 12); // below the numbers of the axis
     pen.font(11, 600);
     c.fillStyle = ink.run;
-    pen.text(g.left > 200 ? speech.line("spread") : "σ", g.columns.name[0], top + 12, narrow);
+    pen.text(words ? speech.line("spread") : "σ", g.columns.name[0], y, 200);
     c.fillStyle = ink.grad;
-    if (m.end > m.n) pen.text(g.left > 200 ? speech.line("returned") : "|∂|", g.columns.name[0], top + 26, narrow);
+    if (m.end > m.n) pen.text(words ? speech.line("returned") : "|∂|", g.columns.name[0], y + 14, 200);
+    if (norms.length && m.failed < 0 && g.columns.weights) {
+      const [x, w] = g.columns.weights;
+      pen.font(11);
+      c.fillStyle = ink.soft;
+      pen.text(`1e${low}`, x, top + 8, null, "center");
+      pen.text(`1e${high}`, x + w, top + 8, null, "center");
+    }
     if (!g.wide) return;
     c.fillStyle = mix(ink.line, ink.paper, 0.5);
     c.fillRect(14, top + 34, 9, 9);
     c.fillStyle = ink.soft;
     pen.font(11);
     pen.text(speech.line("share_of_zeros"), 29, top + 43);
-    if (norms.length && m.failed < 0) {
-      const [x, w] = g.columns.weights;
-      pen.text(`1e${low}`, x, top + 8, null, "center");
-      pen.text(`1e${high}`, x + w, top + 8, null, "center");
-    }
     c.fillStyle = ink.run;
     pen.text(`1e${f[1]}`, g.left - 6, top + 10, null, "right");
     pen.text(`1e${f[0]}`, g.left - 6, base, null, "right");

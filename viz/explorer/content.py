@@ -38,6 +38,7 @@ class Content:
     """All that is shown of a model, as plain JSON in `data`.
 
     depth, opened: which modules are seen as their parts; ValueError for a module that is not there.
+    within: what a loss is put behind, whose name is left out of all others.
     nodes: the tree in preorder, each with the range of its operators [a, b); operators, inputs and
     parameters refer to portraits by number.
     """
@@ -50,15 +51,17 @@ class Content:
         stopped: Stopped | None = None,
         depth: int = 1,
         opened: Collection[str] = (),
+        within: str = "",
     ) -> None:
-        self.seen, self._places = seen, model.about.places
+        self.seen, self._places, self._within = seen, model.about.places, within
         self._tensors = {n: i for i, n in enumerate((*seen.operators, *seen.inputs))}
         self._parameters = {n: i for i, n in enumerate(seen.parameters)}
         self._known: dict[Location, int] = {}
         self._portraits, self._lines, self._formulas = Table(), Table(), Table()
         self.operators = [self._operator(node) for node in seen.operators]
         lines = [self._place(operator) for operator in self.operators]
-        scopes, computes = [n.scope for n in seen.operators], [_computes(n) for n in seen.operators]
+        scopes = [self._scope(n.scope) for n in seen.operators]
+        computes = [_computes(n) for n in seen.operators]
         if stopped is not None:
             more = [stopped.scope, *stopped.rest]
             self.operators += self._refused(stopped)
@@ -141,21 +144,25 @@ class Content:
         unknown = {"shape": [], "dtype": "", "unknown": True, "sign": "", "line": line, "ms": 0.0}
         nothing = self._formulas.number("", "")
         names = [stopped.operator, *(scope.rpartition(": ")[2] for scope in stopped.rest)]
-        return [
-            {**unknown, "op": name, "title": [name, name], "formula": nothing, "reads": reads}
-            if not i
-            else {**unknown, "op": name, "title": [name, name], "formula": nothing, "reads": []}
-            for i, name in enumerate(names)
+        rows = [
+            {**unknown, "op": name, "title": [name, name], "formula": nothing, "reads": []}
+            for name in names
         ]
+        rows[0]["reads"] = reads
+        return rows
 
     def _parameter(self, node: Node, model: Captured) -> dict[str, Any]:
         told: dict[str, Any] = {
-            "name": node.name,
+            "name": node.name.removeprefix(f"{self._within}."),
             "size": math.prod(n or 0 for n in node.shape or ()),
         }
         if node.name not in model.leaves:
             told["kept"] = "frozen" if node.name in model.about.frozen else "buffer"
         return self._tensor(node) | told
+
+    def _scope(self, path: str) -> str:
+        around, _, inside = path.partition("/")
+        return inside if self._within and around.partition(":")[0] == self._within else path
 
     def _where(self, node: Node) -> Location:
         """The line of the model's own code, or of the user's that calls it."""

@@ -81,9 +81,11 @@ class Explorer(Page):
         """A module in one line of text: its name, its class, the shape, |∂|."""
         last = self.data["operators"][node["b"] - 1]
         shape = "×".join(map(str, last["shape"]))
-        times = f" ×{len(node['children'])}" if node.get("repeats") else ""
-        name = node.get("name") or last["op"]
-        told = f"{name}{times}: {node.get('kind') or last['op']} → [{shape}]"
+        name, kind = node.get("name") or last["op"], node.get("kind")
+        if node.get("repeats"):
+            name = f"{name} ×{len(node['children'])}"
+            kind = kind or self.data["nodes"][node["children"][0]]["kind"]
+        told = f"{name}: {kind or last['op']} → [{shape}]"
         gradient = self.data["portraits"][last["g"]].get("norm") if "g" in last else None
         return told if gradient is None else f"{told}, |∂| {gradient}"
 

@@ -151,7 +151,7 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
     if whole:
         module.parts = made
     else:
-        module.parts[start : start + rounds * period] = [Module(name, "", made)]
+        module.parts[start : start + rounds * period] = [Module("blocks", "", made)]
 
 
 def _listed(names: Sequence[str]) -> str:

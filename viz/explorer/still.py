@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from pathlib import Path
@@ -26,6 +26,7 @@ from viz.words.user import ending, write
 FORMATS = (".svg", ".pdf", ".png", ".html")
 CODES = {chr(letter): code for code, letter in enumerate(ALPHABET)}
 ROOM = 7  # characters of a number on a card
+ENDS = 3  # blocks of a strip that are pictured, first ones and last ones
 
 _numbers = itertools.count(1)
 
@@ -105,7 +106,7 @@ class _Drawn:
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
         self.tensors = [*data["operators"], *data["inputs"]]
-        self.count, self.failed = len(data["operators"]), data.get("failed", -1)
+        self.failed: int = data.get("failed", -1)
         self.last = {x: i for i, o in enumerate(data["operators"]) for x in o["reads"]}  # reader
         self.home: dict[int, str] = {}  # of each tensor the card that gives it
         self.boxes: list[PictureNode] = []
@@ -120,18 +121,26 @@ class _Drawn:
         for read in (x for i in own for x in self.tensors[i]["reads"] if x not in own):
             self.read(new, read)
         self.home |= dict.fromkeys(own, new)
-        given = (x for x in own if x in outputs or self.last.get(x, -1) >= own.stop)
-        out = self.failed if self.failed in own else max(given, default=own.stop - 1)
-        row = self.tensors[out]
-        inside = part.get("children")
+        out, inside = self.given(part), part.get("children")
+        row, seen = self.tensors[out], [out]
         kind = part.get("kind") or ("" if inside else row["op"])
         if inside and part.get("repeats"):
             first = nodes[inside[0]]
             kind = f"{len(inside)} × {first.get('kind') or first.get('name', '')}"
+            ends = inside if len(inside) <= 2 * ENDS else [*inside[:ENDS], *inside[-ENDS:]]
+            seen = [self.given(nodes[i]) for i in ends]
         name = part.get("name") or row["sign"] or row["op"]
         what = "module" if inside or part.get("kind") else "operator"
         about = {"kind": what, "op": kind or name, "name": "", "sign": name}
-        self.card(new, out, **about, is_output=out in outputs)
+        self.card(new, out, seen, **about, is_output=out in outputs)
+
+    def given(self, part: Mapping[str, Any]) -> int:
+        """The tensor that a part gives to others; where the run stopped, the one it didn't."""
+        own = range(part["a"], part["b"])
+        if self.failed in own:
+            return self.failed
+        left = (x for x in own if x in self.data["outputs"] or self.last.get(x, -1) >= own.stop)
+        return max(left, default=own.stop - 1)
 
     def read(self, reader: str, x: int) -> None:
         """An arrow from what gives a tensor, an input or the outside of the open module, too."""
@@ -139,17 +148,18 @@ class _Drawn:
         if x not in self.home:
             self.home[x] = f"i{x}"
             name = row["name"] if "name" in row else path_of(self.data, x)
-            self.card(f"i{x}", x, kind="input", op="input", name=name)
+            self.card(f"i{x}", x, [x], kind="input", op="input", name=name)
         pair = self.home[x], reader
         if pair not in self.edges:
             edge = PictureEdge(f"e{len(self.edges) + 1}", *pair, 0, shape=_sizes(row))
             self.edges[pair] = edge
             self.states[edge.id] = State(("mg-back",) if "g" in row else ())
 
-    def card(self, new: str, tensor: int, **about: Any) -> None:
-        """A card, and what it shows of a tensor."""
-        row, portraits = self.tensors[tensor], self.data["portraits"]
-        value, back = (portraits[row[key]] if key in row else {} for key in "vg")
+    def card(self, new: str, tensor: int, seen: Sequence[int], **about: Any) -> None:
+        """A card, what it shows of a tensor, and the pictures of those that are seen."""
+        row = self.tensors[tensor]
+        value, back = (self.portraits([tensor], key)[0] for key in "vg")
+        swatch, behind = (_swatch(self.portraits(seen, key)) for key in "vg")
         looks = {
             "failed": tensor == self.failed,
             "born": "unknown" in row and tensor != self.failed,
@@ -159,8 +169,12 @@ class _Drawn:
         told = "✗" if looks["failed"] else _short(value.get("mean")) if number else ""
         classes = tuple(f"mg-{look}" for look in looks if looks[look])
         norm = _short(back.get("norm"))
-        self.states[new] = State(classes, told, norm, swatch=_swatch(value), back=_swatch(back))
+        self.states[new] = State(classes, told, norm, swatch=swatch, back=behind)
         self.boxes.append(PictureNode(id=new, shape=_sizes(row), dtype=row["dtype"], **about))
+
+    def portraits(self, tensors: Sequence[int], key: str) -> list[Mapping[str, Any]]:
+        rows = (self.tensors[x] for x in tensors)
+        return [self.data["portraits"][row[key]] if key in row else {} for row in rows]
 
 
 def _sizes(row: Mapping[str, Any]) -> str:
@@ -171,12 +185,21 @@ def _short(x: object) -> str:
     return f"{x:.3g}" if isinstance(x, float) else ""
 
 
-def _swatch(portrait: Mapping[str, Any]) -> str:
-    """The picture of a tensor as a swatch of a card."""
-    if "cells" not in portrait:
+def _swatch(portraits: Sequence[Mapping[str, Any]]) -> str:
+    """The pictures of tensors beside each other, as the one swatch of a card."""
+    seen = [p for p in portraits if "cells" in p]
+    if not seen:
         return ""
-    kind = "t" if portrait["tile"] > 1 else "c"
-    return f"{kind}{portrait['w']}:{''.join(map(_letter, portrait['cells']))}"
+    high, wide = max(p["h"] for p in seen), -(-max(p["w"] for p in seen) // len(seen))
+    lines = (GAP.join(_line(p, wide, i / high) for p in seen) for i in range(high))
+    kind = "t" if seen[0]["tile"] > 1 and len(seen) == 1 else "c"
+    return f"{kind}{(wide + 1) * len(seen) - 1}:{''.join(lines)}"
+
+
+def _line(portrait: Mapping[str, Any], wide: int, share: float) -> str:
+    """A line of a picture, so far down, in so many cells."""
+    start, cells = int(share * portrait["h"]) * portrait["w"], portrait["cells"]
+    return "".join(_letter(cells[start + i * portrait["w"] // wide]) for i in range(wide))
 
 
 def _letter(cell: str) -> str:

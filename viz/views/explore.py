@@ -176,7 +176,9 @@ def explorer_of(
     loss: Callable[[Any], Any] | None = None,
 ) -> Explorer:
     """The explorer of a model that was captured; obj: the model itself, for its name."""
-    content = Content(name_of(obj), model, Witness(model), None, first.depth, first.opened)
+    within = "" if loss is None else "model"
+    view = None, first.depth, first.opened, within
+    content = Content(name_of(obj), model, Witness(model), *view)
     if content.data["backward"] and loss is None and any(y.shape for y in model.outputs):
         content.data["about"] = list(row("explorer_from_sum"))
     return Explorer(content, verdict(model), first.focus)
