@@ -15,7 +15,7 @@ from viz.lesson.exercise.trial import Name
 GIVEN = ('x = placeholder("x")', 'w = variable([[3.0], [0.1]], "w")')
 FORMULAS = (
     *("{a} + {b}", "{a} - 1 / 3", "{a} * {b}", "{a}.sum(axis=0)", "{a}.sum(axis=(0, 1))"),
-    *("{a} / np.float32([3, 7])", '{a} * variable(np.float32([1, 2]), "w")', "{a} > 0.0"),
+    *("{a} / np.float32([3, 7])", '{a} * variable(np.float32([1, 2]), "w")', "({a} > 0.0) * {b}"),
     "-{a}",
 )
 BY_JSON = "data = json.loads(json.dumps(to_data(outputs)))"
