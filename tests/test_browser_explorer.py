@@ -176,6 +176,56 @@ def test_a_finding_leads_to_its_operator(name: str, one: Page, pages: dict[str, 
     assert 0 < state(page, "atlas.time") < 2 * state(page, "atlas.m.n")
 
 
+def test_every_way_back_ends_at_the_overview(one: Page, pages: dict[str, Path]) -> None:
+    page = opened(one, pages["torch"])
+    canvas = page.locator(".mg-x-stage canvas")
+    findings = page.locator(".mg-x-finding")
+    canvas.focus()
+    ways: list[Callable[[], None]] = [
+        lambda: page.keyboard.press("Escape"),
+        lambda: page.locator(".mg-x-crumbs button").first.click(),
+        lambda: canvas.click(position={"x": 3, "y": 3}),
+        lambda: page.keyboard.press("Home"),
+    ]
+    for back in ways:
+        page.keyboard.press("ArrowDown")
+        assert findings.count() == 0
+        back()
+        assert findings.count() > 0
+    deep = f"{STATE}.atlas.m.leaves.findIndex((leaf) => leaf.depth > 2)"
+    page.evaluate(f"() => {STATE}.reveal({deep})")
+    assert findings.count() == 0
+    while state(page, "atlas.focus.depth"):
+        page.keyboard.press("Escape")
+    assert findings.count() > 0
+    assert canvas.evaluate("(e) => getComputedStyle(e).outlineStyle") == "none"
+    assert canvas.evaluate("(e) => getComputedStyle(e).boxShadow") != "none"
+
+
+def test_the_table_follows_the_open_module_and_is_sorted_by_a_click(
+    one: Page, pages: dict[str, Path]
+) -> None:
+    page = opened(one, pages["torch"])
+    finding = page.locator(".mg-x-finding", has_text="of the forward time")
+    name = finding.inner_text().split(" ")[0]
+    finding.click()
+    settled(page)
+    assert state(page, "atlas.focus.name") == name
+    inside = f"atlas.m.data.operators.slice({STATE}.atlas.focus.a, {STATE}.atlas.focus.b)"
+    slowest = f"{inside}.reduce((a, b) => (b.ms > a.ms ? b : a)).ms"
+    assert state(page, "atlas.selected.sum.ms") == state(page, slowest)
+    rows = f"""atlas.focus.children.map((_, i, all) =>
+      {STATE}.score.rowAt(20, 17 + i * {STATE}.score.rowHeight()).node)"""
+    assert state(page, f"{rows}.map((x) => x.i)") == state(page, "atlas.focus.children")
+    page.locator(".mg-x-score").click(position={"x": 240, "y": 6})
+    settled(page)
+    times = state(page, f"{rows}.map((x) => x.sum.ms)")
+    assert times == sorted(times, reverse=True)
+    assert len(times) > 1
+    page.locator(".mg-x-score").click(position={"x": 900, "y": 30})
+    assert state(page, "atlas.focus.name") == name  # its part of the axis is all there is
+
+
 def test_a_broken_model_says_where(tmp_path: Path, one: Page) -> None:
     path = explorer_of(torch_like, torch_like(broken=True)).save(tmp_path / "broken.html")
     page = opened(one, path)

@@ -431,7 +431,7 @@ interface AtlasData {
   formulas: string[];
   outputs: number[];
   backward: boolean;
-  findings: { text: Pair; op: number; bad: boolean }[];
+  findings: { text: Pair; op: number; bad: boolean; node?: number }[];
   words: Words;
 }
 

@@ -111,7 +111,7 @@ function drawMaterial(atlas, node, box, alpha, open) {
     c.stroke();
   };
   if (node === atlas.now && time < m.end) around(ink.now, 3, 3.5);
-  else if (node === atlas.selected && node !== atlas.focus) around(ink.ink, 2, 3);
+  else if (atlas.selected && !open && node !== atlas.focus && isInside(m, atlas.selected, node)) around(ink.ink, 2, 3);
   else if (node === atlas.hovered && !open) {
     c.globalAlpha = alpha * 0.35;
     around(ink.ink, 1.5, 2.5);
@@ -176,9 +176,10 @@ function drawCard(atlas, node, box, alpha, opened) {
   const group = /** @type {AtlasNode} */ (parentOf(m, node));
   const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindOfNode(atlas, node);
   const marks = bad ? "" : marksOf(atlas, node);
-  const kind = pen.text(bad ? speech.line("stopped") : says, x, box.y + 35, w);
+  const spent = there && node.sum.ms ? pen.text(lasting(node.sum.ms), x + w, box.y + 35, null, "right") + 6 : 0;
+  const kind = pen.text(bad ? speech.line("stopped") : says, x, box.y + 35, w - spent);
   c.fillStyle = ink.grad;
-  if (marks) pen.text(`· ${marks}`, x + kind + 4, box.y + 35, w - kind - 4);
+  if (marks) pen.text(`· ${marks}`, x + kind + 4, box.y + 35, w - spent - kind - 4);
   const foot = box.h >= 100 ? 18 : 4;
   drawPictures(atlas, node, { x, y: box.y + 43, w, h: box.h - foot - 49 }, value, gradient);
   if (box.h < 100 || !tensor) return;

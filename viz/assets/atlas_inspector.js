@@ -2,7 +2,7 @@
 
 /**
  * @param {Atlas} atlas @param {HTMLElement} place
- * @param {{show(op: number): void, close(): void}} told
+ * @param {{show(op: number, group?: AtlasNode): void, close(): void}} told
  */
 function inspectorOf(atlas, place, told) {
   const { m, speech } = atlas;
@@ -61,6 +61,7 @@ function inspectorOf(atlas, place, told) {
     const all = m.root.sum;
     const own = node !== m.root;
     heading(body, "cost");
+    if (!own && m.data.system !== "minigrad") say(part("mg-x-path", body), speech.pair("own_times", { system: m.data.system }));
     /** @type {[Pair | string, Pair | string][]} */
     const rows = [[speech.pair("column_params"), amount(sum.params) + (own ? share(sum.params, all.params) : "")]];
     if (m.failed < 0 || ran(node, atlas.time) >= 1) {
@@ -88,11 +89,11 @@ function inspectorOf(atlas, place, told) {
     const { data } = m;
     if (data.about) say(part("mg-x-path", body), data.about);
     if (data.findings.length) heading(body, "worth_a_look");
-    for (const { text, op, bad } of data.findings) {
+    for (const { text, op, bad, node } of data.findings) {
       const b = make("button", `mg-x-finding${bad ? " mg-x-bad" : ""}`, body);
       b.type = "button";
       say(b, text);
-      b.addEventListener("click", () => told.show(op));
+      b.addEventListener("click", () => told.show(op, node === undefined ? undefined : m.nodes[node]));
     }
     cost(m.root);
     if (data.verdict) {

@@ -1,51 +1,78 @@
-// The score of a model: a row for each top-level module, forward on the left, backward on the right,
+// The score of the open module: a row for each part, forward on the left, backward on the right,
 // and below how spread the activations and how large the gradients are. One playhead for all.
+
+/** What the rows can be sorted by. @type {Record<string, "params" | "ms" | "kept">} */
+const SUMS = { params: "params", time: "ms", kept: "kept" };
 
 /**
  * @param {Atlas} atlas @param {HTMLCanvasElement} canvas @param {ReturnType<typeof penOf>} pen
  */
 function scoreOf(atlas, canvas, pen) {
   const { m, speech } = atlas;
-  let g = { w: 0, h: 0, row: 0, lane: 0, head: 16, left: 0, right: 0, wide: false, each: 1, columns: /** @type {Record<string, [number, number]>} */ ({}) };
+  let g = { w: 0, h: 0, space: 0, row: 0, lane: 0, head: 16, left: 0, right: 0, wide: false, each: 1, columns: /** @type {Record<string, [number, number]>} */ ({}) };
+  let group = m.root; // the module that is open
+  let rows = m.rows;
+  let profile = profileOf(m, group);
+  let sorted = ""; // the column by which the rows are sorted; else they are in the order in which they run
   const score = {
     /** @type {number | null} */
     pointed: null,
+    over: "", // the column whose head is pointed at
+    /** @param {string} column */
+    sort(column) { sorted = column === sorted ? "" : column; },
+    /** @param {number} x @param {number} y */
+    columnAt: (x, y) => (y > g.head ? "" : (shownColumns().find(([, [from, w]]) => x >= from && x < from + w)?.[0] ?? "")),
     /** The place that it takes in a panel of this width, in a widget of this height. @param {number} w @param {number} room */
     resize(w, room) {
       const wide = w >= 1000;
-      const named = m.rows.length * 11 < room * 0.36; // each row has room for its name
-      const row = clamp(Math.floor((room * 0.205) / m.rows.length), named ? 11 : 5, 17);
+      const most = Math.max(m.rows.length, 6);
+      const named = most * 11 < room * 0.36; // each row has room for its name
+      const space = clamp(Math.floor((room * 0.205) / most), named ? 11 : 5, 17) * most; // of the rows, whatever is open
       const lane = wide ? 56 : room < 700 ? 34 : 44;
       const head = 16;
       /** @type {Record<string, [number, number]>} */
       const columns = wide
         ? { name: [14, 116], params: [134, 92], time: [230, 84], kept: [318, 84], weights: [408, 92] }
-        : w >= 600 ? { name: [10, 104], weights: [118, 86] } : { name: [8, 78] };
-      const left = wide ? 552 : w >= 600 ? 218 : 92;
-      g = { w, h: head + m.rows.length * row + 6 + lane + 8, row, lane, head, left, right: w - (wide ? 52 : 10), wide, each: Math.ceil(11 / row), columns };
+        : w >= 600 ? { name: [10, 96], time: [110, 80], weights: [194, 82] } : { name: [8, 78] };
+      const left = wide ? 552 : w >= 600 ? 290 : 92;
+      g = { w, h: head + space + 6 + lane + 8, space, row: 0, lane: 0, head, left, right: w - (wide ? 52 : 10), wide, each: 1, columns };
+      follow();
       canvas.style.height = `${g.h}px`;
       pen.resize(w, g.h);
     },
-    height: () => g.h,
+    rowHeight: () => g.row,
     draw,
     timeAt,
     /** The module in whose row a point is, and whether it lies among the names. @param {number} x @param {number} y */
-    rowAt: (x, y) => ({ node: m.rows[Math.floor((y - g.head) / g.row)] ?? null, named: x < g.left - 6 }),
+    rowAt: (x, y) => ({ node: rows[Math.floor((y - g.head) / g.row)] ?? null, named: x < g.left - 6 }),
   };
+
+  const shownColumns = () => Object.entries(g.columns).filter(([name]) => name !== "name" && (m.end > m.n || !["kept", "weights"].includes(name)));
+
+  function follow() {
+    if (atlas.focus !== group) [group, profile] = [atlas.focus, profileOf(m, atlas.focus)];
+    rows = partsOf(m, group).filter((node) => node.input === undefined);
+    const by = (/** @type {AtlasNode} */ node) => (sorted === "weights" ? Math.max(0, ...node.sum.weights.map((w) => weightNorm(w) ?? 0)) : node.sum[SUMS[sorted]]);
+    if (sorted) rows.sort((a, b) => by(b) - by(a));
+    g.row = Math.min(17, g.space / rows.length);
+    [g.each, g.lane] = [Math.ceil(11 / g.row), g.h - g.head - rows.length * g.row - 14];
+  }
 
   // An operator without a gradient takes less of the axis.
   const used = (/** @type {number} */ t) => {
     const i = Math.floor(t);
     return i >= m.n ? m.ends[m.n] : m.ends[i] + (m.ends[i + 1] - m.ends[i]) * (t - i);
   };
-  const whole = () => (m.end > m.n ? 2 : 1) * m.ends[m.n];
+  const twice = m.end > m.n;
   const at = (/** @type {number} */ t) => {
-    const place = t <= m.n ? used(t) : 2 * m.ends[m.n] - used(2 * m.n - t);
-    return g.left + (g.right - g.left) * (place / (whole() || 1));
+    const [from, size] = [m.ends[group.a], m.ends[group.b] - m.ends[group.a]];
+    const along = (/** @type {number} */ x) => clamp(used(x) - from, 0, size);
+    const place = t <= m.n ? along(t) : 2 * size - along(2 * m.n - t);
+    return g.left + (g.right - g.left) * (place / (size * (twice ? 2 : 1) || 1));
   };
   /** @param {number} x */
   function timeAt(x) {
-    let [low, high] = [0, m.end > m.n ? 2 * m.n : m.n];
+    let [low, high] = [group.a && group.a + 0.01, twice ? 2 * m.n - group.a : group.b];
     for (let i = 0; i < 40; i++) {
       const middle = (low + high) / 2;
       if (at(middle) < x) low = middle;
@@ -54,7 +81,6 @@ function scoreOf(atlas, canvas, pen) {
     return low;
   }
 
-  const log = (/** @type {number} */ v) => Math.log10(Math.max(v, 1e-12));
   const weightNorm = (/** @type {number} */ w) => {
     const p = m.data.parameters[w];
     const norm = portraitOf(m, p.g)?.norm;
@@ -69,10 +95,12 @@ function scoreOf(atlas, canvas, pen) {
     const { c } = pen;
     pen.clear();
     c.globalAlpha = 1;
-    const top = pathOf(m, atlas.hovered)[1] ?? pathOf(m, atlas.focus)[1] ?? pathOf(m, atlas.selected)[1];
-    const now = time < m.end || m.failed >= 0 ? pathOf(m, atlas.now)[1] : undefined;
+    follow();
+    const deep = group.depth + 1;
+    const top = pathOf(m, atlas.hovered)[deep] ?? pathOf(m, atlas.selected)[deep];
+    const now = time < m.end || m.failed >= 0 ? pathOf(m, atlas.now)[deep] : undefined;
     drawHeads();
-    m.rows.forEach((node, i) => {
+    rows.forEach((node, i) => {
       const y = g.head + i * g.row;
       if (node === top || node === now) {
         c.fillStyle = node === now ? ink.lit : ink.card;
@@ -90,7 +118,7 @@ function scoreOf(atlas, canvas, pen) {
       if (hasFailed(m, node, time)) drawFailure(y);
     });
     c.fillStyle = ink.hair;
-    if (whole() > m.ends[m.n]) c.fillRect(at(m.n) - 0.5, g.head, 1, g.h - g.head - 4);
+    if (twice) c.fillRect(at(m.n) - 0.5, g.head, 1, g.h - g.head - 4);
     drawProfile();
     drawPlayhead();
   }
@@ -100,23 +128,30 @@ function scoreOf(atlas, canvas, pen) {
     const { c } = pen;
     pen.font(11);
     c.fillStyle = ink.soft;
-    const shown = Object.entries(g.columns).filter(([name]) => name !== "name" && (m.end > m.n || !["kept", "weights"].includes(name)));
-    for (const [name, [x, w]] of shown) pen.text(speech.line(`column_${name}`), x, 11, w);
+    if (group !== m.root) pen.text(titleOf(m, group), g.columns.name[0], 11, g.columns.name[1] - 6);
+    for (const [name, [x, w]] of shownColumns()) {
+      c.fillStyle = name === sorted || name === score.over ? ink.ink : ink.soft;
+      pen.text(`${speech.line(`column_${name}`)}${name === sorted ? " ↓" : ""}`, x, 11, w);
+    }
+    c.fillStyle = ink.soft;
+    const middle = at(m.n);
+    const room = middle - g.left - 70;
+    if (room > 80) pen.text(speech.line("width"), middle - 8, 11, room, "right");
     pen.font(11, 600);
     c.fillStyle = ink.run;
     pen.text(`${speech.line("forward")} →`, g.left, 11);
-    if (whole() === m.ends[m.n]) return;
+    if (!twice) return;
     c.fillStyle = m.failed < 0 ? ink.grad : ink.soft;
     const text = `${speech.line("backward")} →`;
-    const [middle, head] = [at(m.n), at(time)];
+    const head = at(time);
     pen.text(text, head > middle - 4 && head < middle + c.measureText(text).width + 14 ? head + 10 : middle + 6, 11);
     if (!g.columns.weights || m.failed >= 0) return;
     c.fillStyle = ink.hair;
     const [x, w] = g.columns.weights;
-    for (let k = low; k <= high; k++) c.fillRect(x + ((k - low) / (high - low)) * w, g.head, 1, m.rows.length * g.row);
+    for (let k = low; k <= high; k++) c.fillRect(x + ((k - low) / (high - low)) * w, g.head, 1, rows.length * g.row);
   }
 
-  const most = (/** @type {"params" | "ms" | "kept"} */ key) => m.rows.reduce((best, node) => Math.max(best, node.sum[key]), 0) || 1;
+  const most = (/** @type {"params" | "ms" | "kept"} */ key) => rows.reduce((best, node) => Math.max(best, node.sum[key]), 0) || 1;
 
   /** @param {AtlasNode} node @param {number} y */
   function drawMeasures(node, y) {
@@ -124,9 +159,10 @@ function scoreOf(atlas, canvas, pen) {
     const { c } = pen;
     const middle = y + g.row / 2;
     pen.font(11);
-    /** @type {[string, "params" | "ms" | "kept", (v: number) => string, string][]} */
-    const bars = [["params", "params", amount, ink.line], ["time", "ms", lasting, ink.run], ["kept", "kept", bytes, ink.grad]];
-    for (const [column, key, text, color] of bars) {
+    /** @type {[string, (v: number) => string, string][]} */
+    const bars = [["params", amount, ink.line], ["time", lasting, ink.run], ["kept", bytes, ink.grad]];
+    for (const [column, text, color] of bars) {
+      const key = SUMS[column];
       const value = node.sum[key];
       if (!g.columns[column] || !value || (key !== "params" && m.failed >= 0 && ran(node, time) < 1)) continue;
       const [x, w] = g.columns[column];
@@ -196,21 +232,8 @@ function scoreOf(atlas, canvas, pen) {
     if (g.row >= 11) pen.text("✗", x + wide / 2, y + g.row / 2 + 3.5, null, "center");
   }
 
-  // What each part gives, and what comes back to it: operators, of large models modules.
-  /** @type {{t: number, v: number, zeros: number}[]} */
-  const spread = [];
-  /** @type {{t: number, v: number, zeros: number}[]} */
-  const returned = [];
   /** @type {number[]} */
   const broken = [];
-  for (const { out } of profileParts(m)) {
-    const op = m.data.operators[out];
-    const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
-    const std = value?.std;
-    if ((op.g !== undefined || !m.data.backward) && typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
-    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.push({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), zeros: 0 });
-  }
-  returned.reverse();
   m.data.operators.forEach((op, i) => {
     if (portraitOf(m, op.v)?.bad) broken.push(i + 0.5);
     if (portraitOf(m, op.g)?.bad) broken.push(2 * m.n - i - 0.5);
@@ -228,7 +251,8 @@ function scoreOf(atlas, canvas, pen) {
   function drawProfile() {
     const { ink, time } = atlas;
     const { c } = pen;
-    const top = g.head + m.rows.length * g.row + 6;
+    const { spread, returned } = profile;
+    const top = g.head + rows.length * g.row + 6;
     const base = top + g.lane;
     c.fillStyle = ink.hair;
     c.fillRect(g.left, base, g.right - g.left, 1);
@@ -238,7 +262,7 @@ function scoreOf(atlas, canvas, pen) {
       const x = at(t - 0.5);
       c.fillRect(x + 0.5, base - zeros * (g.lane - 8), Math.max(1.5, at(t + 0.5) - x - 1), zeros * (g.lane - 8));
     }
-    /** @param {typeof spread} points @param {string} color */
+    /** @param {Profile} points @param {string} color */
     const curve = (points, color) => {
       const [a, b] = range(points);
       c.strokeStyle = color;
@@ -258,7 +282,7 @@ function scoreOf(atlas, canvas, pen) {
     const [f, b] = [curve(spread, ink.run), m.end > m.n ? curve(returned, ink.grad) : null];
     pen.font(12, 700);
     c.fillStyle = ink.bad;
-    broken.filter((t) => t <= time + 0.5).filter((t, i, all) => !i || at(t) - at(all[i - 1]) > 9).forEach((t) => pen.text("✗", at(t), top + 11, null, "center"));
+    broken.filter((t) => t <= time + 0.5 && at(t) > g.left && at(t) < g.right).filter((t, i, all) => !i || at(t) - at(all[i - 1]) > 9).forEach((t) => pen.text("✗", at(t), top + 11, null, "center"));
     const words = g.columns.weights != null;
     const y = top + (words && !g.wide ? 22 : 12); // below the numbers of the axis
     pen.font(11, 600);
@@ -291,9 +315,9 @@ function scoreOf(atlas, canvas, pen) {
   function drawPlayhead() {
     const { ink, time } = atlas;
     const { c } = pen;
-    const base = g.head + m.rows.length * g.row + 6 + g.lane;
+    const base = g.h - 8;
     if (score.pointed != null) drawReading(score.pointed, base);
-    const x = at(Math.min(time, whole() > m.ends[m.n] ? 2 * m.n : m.n));
+    const x = at(Math.min(time, twice ? 2 * m.n : m.n));
     c.fillStyle = ink.now;
     c.fillRect(x - 1, g.head - 2, 2, base - g.head + 4);
     c.beginPath();
@@ -328,9 +352,29 @@ function scoreOf(atlas, canvas, pen) {
 
 const MOST_POINTS = 120; // of a curve in the profile
 
-/** The parts that the profile has a point for: as deep in the tree as there is room for. @param {AtlasModel} m */
-function profileParts(m) {
-  let parts = m.rows;
+/** @typedef {{t: number, v: number, zeros: number}[]} Profile */
+
+const log = (/** @type {number} */ v) => Math.log10(Math.max(v, 1e-12));
+
+/** What each part of a module gives, and what comes back to it. @param {AtlasModel} m @param {AtlasNode} group */
+function profileOf(m, group) {
+  /** @type {Profile} */
+  const spread = [];
+  /** @type {Profile} */
+  const returned = [];
+  for (const { out } of profileParts(m, group)) {
+    const op = m.data.operators[out];
+    const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
+    const std = value?.std;
+    if ((op.g !== undefined || !m.data.backward) && typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
+    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.unshift({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), zeros: 0 });
+  }
+  return { spread, returned };
+}
+
+/** The parts that the profile has a point for: as deep in the tree as there is room for. @param {AtlasModel} m @param {AtlasNode} group */
+function profileParts(m, group) {
+  let parts = partsOf(m, group).filter((node) => node.input === undefined);
   for (;;) {
     const groups = parts.filter((node) => node.children && parts.length + node.children.length <= MOST_POINTS + 1);
     if (!groups.length) return parts;

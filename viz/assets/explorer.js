@@ -61,8 +61,8 @@ function explore(model, el) {
   const stage = stageOf(atlas, canvas, {
     click(node, outside) {
       if (node) open(node);
-      else if (outside) close();
-      else drawer(false);
+      else if (outside || atlas.selected === around()) close();
+      else if (!drawer(false)) select(around());
     },
     zoomed(group) {
       focusOn(group);
@@ -76,6 +76,8 @@ function explore(model, el) {
 
   const steps = () => stepsOf(m, atlas.open);
   const ends = () => atlas.time >= m.end - 1e-6;
+  /** What the inspector shows where no part is selected: the open module; null for the whole model. */
+  const around = () => (atlas.focus === m.root ? null : atlas.focus);
 
   function focusOn(/** @type {AtlasNode} */ group) {
     atlas.focus = group;
@@ -95,17 +97,14 @@ function explore(model, el) {
     told();
   }
 
+  /** @type {AtlasNode | null} */
+  let closed = null; // where the keys go on
+
   function close() {
     stop();
     if (drawer(false)) return;
-    const group = parentOf(m, atlas.focus);
-    if (!group) return void stage.flyTo(m.root, 400);
-    const from = atlas.focus;
-    focusOn(group);
-    atlas.focus = from;
-    atlas.selected = from;
-    void stage.flyTo(group);
-    told();
+    closed = atlas.focus;
+    open(parentOf(m, closed) ?? m.root);
   }
 
   /** @param {AtlasNode | null} node @param {boolean} [show] */
@@ -116,17 +115,10 @@ function explore(model, el) {
     stage.need();
   }
 
-  /** Go to an operator, wherever it is. @param {number} op */
-  function reveal(op) {
-    stop();
-    const node = m.leaves[op];
-    const group = /** @type {AtlasNode} */ (parentOf(m, node));
-    const from = atlas.focus;
-    focusOn(group);
-    atlas.focus = from;
-    void stage.flyTo(group, 700);
-    told();
-    select(node, true);
+  /** Go to an operator, wherever it is; or to a module around it. @param {number} op @param {AtlasNode | null} [group] */
+  function reveal(op, group = parentOf(m, m.leaves[op])) {
+    open(group ?? m.root);
+    select(m.leaves[op], true);
   }
 
   /** On a narrow page the inspector lies above the atlas. Whether it was there. @param {boolean} on */
@@ -229,7 +221,7 @@ function explore(model, el) {
     atlas.now = atlas.time <= 0 || (ends() && m.failed < 0) ? null : (here?.node ?? null);
     const group = atlas.now && parentOf(m, atlas.now);
     if (group && group !== atlas.focus) void stage.flyTo(group, 420);
-    if (atlas.now) select(atlas.now);
+    if (atlas.now || atlas.time <= 0) select(atlas.now ?? around());
     told();
   }
 
@@ -269,7 +261,12 @@ function explore(model, el) {
     scoreCanvas.setAttribute("aria-valuemax", String(all.length));
     scoreCanvas.setAttribute("aria-valuenow", String(k));
     scoreCanvas.setAttribute("aria-valuetext", bar.text());
-    explorerCrumbs(parts.crumbs, atlas, open, () => drawer(!root.classList.contains("mg-x-told")));
+    explorerCrumbs(parts.crumbs, atlas, (node) => {
+      const here = atlas.focus === node && !(atlas.selected === around() && root.classList.contains("mg-x-told"));
+      open(node);
+      canvas.focus({ preventScroll: true }); // the button is gone
+      drawer(here); // a click on what is open shows what is known of it, a second one hides that
+    });
     explorerList(list, atlas, open);
     stage.need();
   }
@@ -279,7 +276,7 @@ function explore(model, el) {
   /** @param {number} by */
   function neighbour(by) {
     const all = partsOf(m, atlas.focus).sort((x, y) => x.a - y.a || x.b - y.b);
-    const at = atlas.selected ? all.indexOf(atlas.selected) : -1;
+    const at = all.findIndex((node) => node === (atlas.selected === around() ? closed : atlas.selected));
     select(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : clamp(at + by, 0, all.length - 1)]);
   }
   /** @returns {Keys} */
@@ -301,6 +298,11 @@ function explore(model, el) {
   const seek = (/** @type {PointerEvent} */ e) => jump(score.timeAt(clamp(e.offsetX, 0, scoreCanvas.clientWidth)));
   scoreCanvas.addEventListener("pointerdown", (e) => {
     const { node, named } = score.rowAt(e.offsetX, e.offsetY);
+    const column = score.columnAt(e.offsetX, e.offsetY);
+    if (column) {
+      score.sort(column);
+      return stage.need();
+    }
     if (named) {
       if (node?.children) open(node);
       else if (node) reveal(node.a);
@@ -314,13 +316,13 @@ function explore(model, el) {
     if (scrubbing) return seek(e);
     if (e.pointerType === "touch") return;
     const { node, named } = score.rowAt(e.offsetX, e.offsetY);
-    score.pointed = named ? null : e.offsetX;
+    [score.pointed, score.over] = [named ? null : e.offsetX, score.columnAt(e.offsetX, e.offsetY)];
     atlas.hovered = node;
     stage.need();
   });
   scoreCanvas.addEventListener("pointerup", () => { scrubbing = false; });
   scoreCanvas.addEventListener("pointerleave", () => {
-    [score.pointed, atlas.hovered] = [null, null];
+    [score.pointed, score.over, atlas.hovered] = [null, "", null];
     stage.need();
   });
 
@@ -355,7 +357,7 @@ function explore(model, el) {
   explorerStart(data, m, open);
   size();
   told();
-  Object.assign(root, { atlas: { atlas, open, jump, reveal, steps } }); // for tests, and for the console
+  Object.assign(root, { atlas: { atlas, score, open, jump, reveal, steps } }); // for tests, and for the console
   return {
     leave() {
       stage.leave();
@@ -413,8 +415,8 @@ function explorerBar(bar, data, go) {
   };
 }
 
-/** The modules around what is open, each a button. @param {HTMLElement} nav @param {Atlas} atlas @param {(node: AtlasNode) => void} open @param {() => void} about */
-function explorerCrumbs(nav, atlas, open, about) {
+/** The modules around what is open, each a button. @param {HTMLElement} nav @param {Atlas} atlas @param {(node: AtlasNode) => void} open */
+function explorerCrumbs(nav, atlas, open) {
   const { m } = atlas;
   nav.replaceChildren();
   nav.setAttribute("aria-label", halves(atlas.speech.pair("crumbs")));
@@ -426,7 +428,7 @@ function explorerCrumbs(nav, atlas, open, about) {
     b.textContent = node === m.root ? m.data.name : node.name;
     if (node === group) b.setAttribute("aria-current", "true");
     make("small", "", b).textContent = node === m.root ? "" : kindOfNode(atlas, node);
-    b.addEventListener("click", () => (node === group ? about() : open(node)));
+    b.addEventListener("click", () => open(node));
   });
   say(make("span", "mg-x-inputs", nav), m.data.heading);
 }

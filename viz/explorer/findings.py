@@ -120,7 +120,7 @@ def _marked(data: Mapping[str, Any]) -> list[Finding]:
 
 
 def _shares(data: Mapping[str, Any]) -> list[Finding]:
-    """Which top-level part holds most parameters, takes most time, keeps most memory."""
+    """The slowest operator, and which top-level part holds or takes most, with its largest one."""
     nodes, operators = data["nodes"], data["operators"]
     parts = [nodes[i] for i in nodes[0]["children"]] if nodes else []
     if len(parts) < 2:
@@ -135,7 +135,9 @@ def _shares(data: Mapping[str, Any]) -> list[Finding]:
         ("explorer_time", lambda inside: sum(o["ms"] for o in inside)),
         ("explorer_memory", lambda inside: sum(o.get("kept", 0) for o in inside)),
     )
-    found = []
+    slowest = max(range(len(operators)), key=lambda i: operators[i]["ms"])
+    told = {"name": path_of(data, slowest), "ms": f"{operators[slowest]['ms']:.3g}"}
+    found = [_finding("explorer_slowest", slowest, False, **told)]
     for key, measure in measures:
         sizes = [measure(operators[p["a"] : p["b"]]) for p in parts]
         if whole := sum(sizes):
@@ -143,5 +145,9 @@ def _shares(data: Mapping[str, Any]) -> list[Finding]:
             part = parts[largest]
             name = part.get("name") or operators[part["op"]]["op"]
             share = f"{100 * sizes[largest] / whole:.0f}"
-            found.append(_finding(key, part["a"], False, name=name, share=share))
+            inside = range(part["a"], part["b"])
+            op = max(inside, key=lambda i: measure(operators[i : i + 1]))
+            found.append(_finding(key, op, False, name=name, share=share))
+            if "children" in part:
+                found[-1]["node"] = nodes[0]["children"][largest]
     return found
