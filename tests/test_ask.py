@@ -659,7 +659,7 @@ def test_files_and_ids_belong_together():
 
 
 def test_every_row_about_questions_is_used():
-    files = [*Path(ask.__file__).parent.glob("*.py"), Path(questions.__file__)]
+    files = [*Path(ask.__file__).parent.rglob("*.py"), Path(questions.__file__)]
     files.append(Path(tables.__file__))
     code = "".join(path.read_text(encoding="utf-8") for path in files)
     keys = [k for k in ROWS if k.startswith(("ask_", "check_", "claim_"))]

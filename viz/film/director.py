@@ -362,7 +362,8 @@ def _gave_bad(node: BaseNode, name: str, operands: Sequence[Any], value: Any) ->
     """Which operator gave NaN or infinity from numbers, of which it did, and in which line."""
     read = [np.asarray(getattr(x, "data", x)) for x in operands]
     result = np.asarray(getattr(value, "data", value))
-    at = tuple(np.argwhere(~np.isfinite(result))[0])
+    bad = np.argwhere(~np.isfinite(result))
+    at = tuple(bad[0])
     what = "NaN" if np.isnan(result[at]) else "∞" if result[at] > 0 else "-∞"
     told = f"{name} = {what}"
     if node.op.elementwise and read:
@@ -370,7 +371,10 @@ def _gave_bad(node: BaseNode, name: str, operands: Sequence[Any], value: Any) ->
         told = formula.forward(node.op, numbers, node.attrs)
     code = code_of(node).get("code")
     line = "".join(code[1:]).partition("#")[0].strip() if code else ""
-    fields = {"name": name, "value": what, "formula": told}
+    more: Pair = ("", "")
+    if len(bad) > 1:
+        more = row("step_bad_more", count=len(bad), of=result.size)
+    fields = {"name": name, "value": what, "formula": told, "more": more}
     return row("step_bad_line", **fields, line=line) if line else row("step_bad", **fields)
 
 

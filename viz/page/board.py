@@ -45,7 +45,7 @@ WORDS = [
     *("board_live", "board_table", "help", "close", "score", "details"),
     *("clock_built", "clock_run", "clock_gradient", "clock_both"),
     *("phase_both", "phase_build", "phase_gradients", "phase_run", "phase_backward"),
-    *("tally_built", "tally_run", "tally_gradient", "key_there", "key_held"),
+    *("tally_built", "tally_run", "tally_gradient", "key_there", "key_held", "card_ran"),
 ]
 MODULES = (  # the browser's half
     *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside"),

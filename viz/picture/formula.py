@@ -67,21 +67,21 @@ def whole(picture: Picture) -> str:
 
     An output without a name is y; the name of an operator would stand for no value.
     """
-    labels = {n.id: n.label for n in picture.nodes}
     outputs = [n for n in picture.nodes if n.is_output]
     if len(outputs) != 1 or outputs[0].kind != "operator":
         return ""
     engine = {i: node for node, i in picture.ids.items()}
     texts: dict[str, str] = {}
     for n in picture.nodes:
-        texts[n.id] = labels[n.id]
+        texts[n.id] = n.label
         if n.kind == "operator" and n.id in engine:
             node = engine[n.id]
             text = forward(node.op, [texts[i] for i in n.inputs], node.attrs)
             texts[n.id] = text if len(text) <= LONGEST else n.name
             if not texts[n.id] or not all(texts[i] for i in n.inputs):
                 texts[n.id] = n.name  # of what is too long its name is written, if it has one
-    called = outputs[0].name or next(c for c in "yzfghuv" if c not in labels.values())
+    taken = {n.label for n in picture.nodes}
+    called = outputs[0].name or next(c for c in "yzfghuv" if c not in taken)
     text = texts[outputs[0].id]
     return f"{called} = {text}" if text not in ("", called) else ""
 

@@ -100,7 +100,7 @@ KINDS = {
     "assign": Kind("←", ("assignment", "赋值")),
     "gradient": Kind("∂", ("gradient", "梯度")),
     "group": Kind("▲", ("group", "一组节点")),
-    "module": Kind("▲", ("module", "模块")),
+    "module": Kind("▼", ("module", "模块")),
     "output": Kind("●", ("output", "输出")),
 }
 
