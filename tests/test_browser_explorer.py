@@ -312,8 +312,8 @@ def test_the_score_has_a_row_for_each_module_and_a_profile(
     rows = state(page, "atlas.m.rows.map((n) => n.name)")
     said = written(page, "mg-x-score")
     assert {x.partition("  ×")[0] for x in said} >= set(rows)
-    columns = {"parameters", "time", "kept", "∂ of weights"}
-    assert said >= {"forward →", "backward →", "|∂| size of gradients"} | columns
+    columns = {"parameters", "time", "kept", "|∂| of weights"}
+    assert said >= {"forward →", "backward →", "|∂| norm of outputs' gradients"} | columns
     assert sum(x.startswith("1e") for x in said) >= 4  # of weights, and of both curves
     # Its name opens a module, a place in its row is a time: forward on the left, then backward.
     at = state(page, "atlas.m.rows.findIndex((n) => n.children)")

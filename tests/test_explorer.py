@@ -22,6 +22,7 @@ from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
 from viz.explorer.still import Still
 from viz.explorer.witness import Witness
 from viz.views.explore import FirstView, explorer_of, name_of
+from viz.words.progress import progress
 from viz.words.text import row
 
 LETTERS = ALPHABET.tobytes().decode()
@@ -283,6 +284,35 @@ def test_the_largest_and_the_smallest_gradient_are_those_of_the_score() -> None:
     data = numbers([3.0, 1.0, 2.0])
     data["parameters"][1]["size"] = 1  # of one element, so each gets more than those of the others
     assert "from 1 (w1) to 3 (w0)" in said({"findings": findings(data)})[0]
+
+
+def test_the_slowest_operator_is_named_and_selected_in_the_slowest_part() -> None:
+    data = numbers([1.0, 1.0, 1.0])
+    data["operators"][1]["ms"] = 5.0
+    parts = [{"parent": 0, "name": n, "a": a, "b": b} for n, a, b in (("in", 0, 1), ("deep", 1, 3))]
+    parts[1]["children"] = [3, 4]
+    parts += [{"parent": 2, "op": i, "a": i, "b": i + 1} for i in (1, 2)]
+    data["nodes"] = [{**data["nodes"][0], "children": [1, 2]}, *parts]
+    found = {x["text"][0]: x for x in findings(data)}
+    assert found["Slowest operator, forward: deep.ReLU, 5 ms."]["op"] == 1
+    part = found["deep takes 86 % of the forward time."]
+    assert (part["op"], part["node"]) == (1, 2)
+
+
+def test_few_elements_are_kept_as_numbers() -> None:
+    assert portrait(np.arange(6.0).reshape(2, 3))["values"] == (0, 1, 2, 3, 4, 5)
+    assert "values" not in portrait(np.zeros((6, 6)))
+    assert "values" not in portrait(np.zeros((2, 2, 2)))  # of which only a part is pictured
+
+
+def test_a_long_run_says_how_far_it_is(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.words.progress.WAIT", 0.0)
+    monkeypatch.setattr("viz.words.progress.SHORT", 0.0)
+    with progress():
+        content(torch_like())
+    assert capfd.readouterr().err.startswith("Running the model: computed 1 of 44 values")
 
 
 def test_a_silent_relu_is_found() -> None:

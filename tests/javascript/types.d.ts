@@ -364,6 +364,7 @@ interface TrainData {
 // The explorer of a whole model.
 
 interface Portrait {
+  values?: (number | string)[]; // of few elements
   bad?: number;
   below?: number;
   min?: number | string;

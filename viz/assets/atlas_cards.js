@@ -176,8 +176,10 @@ function drawCard(atlas, node, box, alpha, opened) {
   const group = /** @type {AtlasNode} */ (parentOf(m, node));
   const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindOfNode(atlas, node);
   const marks = bad ? "" : marksOf(atlas, node);
-  const spent = there && node.sum.ms ? pen.text(lasting(node.sum.ms), x + w, box.y + 35, null, "right") + 6 : 0;
-  const kind = pen.text(bad ? speech.line("stopped") : says, x, box.y + 35, w - spent);
+  const told = bad ? speech.line("stopped") : says;
+  const ms = there && node.sum.ms ? lasting(node.sum.ms) : "";
+  const spent = ms && c.measureText(`${told}  ${ms}`).width <= w ? pen.text(ms, x + w, box.y + 35, null, "right") + 6 : 0;
+  const kind = pen.text(told, x, box.y + 35, w - spent);
   c.fillStyle = ink.grad;
   if (marks) pen.text(`· ${marks}`, x + kind + 4, box.y + 35, w - spent - kind - 4);
   const foot = box.h >= 100 ? 18 : 4;
@@ -185,14 +187,11 @@ function drawCard(atlas, node, box, alpha, opened) {
   if (box.h < 100 || !tensor) return;
   pen.font(11);
   const y = box.y + box.h - 9;
-  if (node.input !== undefined) {
-    c.fillStyle = ink.soft;
-    pen.text(shapeOf(atlas, node.out), x, y, w * 0.62);
-  } else if (value && !isNumber(tensor)) drawShort(atlas, node, value, x, y, w / 2);
-  if (gradient) {
-    c.fillStyle = gradient.bad ? ink.bad : ink.grad;
-    pen.text(`∂ ${figure(gradient.norm)}`, x + w, y, w / 2, "right");
-  }
+  c.fillStyle = gradient?.bad ? ink.bad : ink.grad;
+  const right = gradient ? pen.text(`|∂| ${figure(gradient.norm)}`, x + w, y, w / 2, "right") + 6 : 0;
+  c.fillStyle = ink.soft;
+  if (node.input !== undefined) pen.text(shapeOf(atlas, node.out), x, y, w - right);
+  else if (value && !isNumber(tensor)) drawShort(atlas, node, value, x, y, w - right);
 }
 
 /** What is most worth saying of a value in half a line. @param {Atlas} atlas @param {AtlasNode} node @param {Portrait} value @param {number} x @param {number} y @param {number} most */
@@ -200,7 +199,7 @@ function drawShort({ m, pen, ink, speech }, node, value, x, y, most) {
   const zeros = value.zeros ?? 0;
   const silent = zeros > 0.9 && m.data.operators[node.b - 1]?.op === "ReLU";
   pen.c.fillStyle = value.bad || silent ? ink.bad : ink.soft;
-  if (value.bad) pen.text(speech.line("not_finite", { count: value.bad }), x, y, most + 16);
+  if (value.bad) pen.text(speech.line("not_finite", { count: value.bad }), x, y, most);
   else if (zeros >= 0.2) pen.text(speech.line("zeros", { share: Math.round(zeros * 100) }), x, y, most);
   else pen.text(`σ ${figure(value.std)}`, x, y, most);
 }

@@ -37,7 +37,13 @@ function inspectorOf(atlas, place, told) {
   const picture = (parent, portrait, back, w, h) => {
     const { canvas, pen } = sheet(parent, w, h);
     pen.swatch(portrait, back, 0, 0, w, h);
-    return canvas;
+    const { values, w: columns = 1, h: rows = 1 } = portrait ?? {};
+    if (!values) return;
+    canvas.addEventListener("pointermove", (e) => {
+      const cell = (/** @type {number} */ share, /** @type {number} */ count) => clamp(Math.floor(share * count), 0, count - 1);
+      const [row, column] = [cell(e.offsetY / h, rows), cell(e.offsetX / w, columns)];
+      canvas.title = `[${rows > 1 ? `${row}, ` : ""}${column}] = ${figure(values[row * columns + column])}`;
+    });
   };
   /** @param {Element} parent @param {Portrait} portrait @param {boolean} back @param {number} w @param {number} h */
   const histogram = (parent, portrait, back, w, h) => {
@@ -106,7 +112,7 @@ function inspectorOf(atlas, place, told) {
       part(`mg-x-sample mg-x-${look}`, list);
       say(part("", list), speech.pair(key));
     }
-    say(part("mg-x-path", body), speech.pair("keys"));
+    for (const key of ["legend_figures", "keys"]) say(part("mg-x-path", body), speech.pair(key));
   };
 
   /** @param {AtlasNode} node */

@@ -430,7 +430,11 @@ function explorerCrumbs(nav, atlas, open) {
     make("small", "", b).textContent = node === m.root ? "" : kindOfNode(atlas, node);
     b.addEventListener("click", () => open(node));
   });
-  say(make("span", "mg-x-inputs", nav), m.data.heading);
+  const about = make("span", "mg-x-inputs", nav);
+  say(about, m.data.heading);
+  if (!m.data.about) return;
+  about.append(" · ");
+  say(about, atlas.speech.pair("from_outputs"));
 }
 
 /** What the canvas shows, for a screen reader. @param {HTMLElement} list @param {Atlas} atlas @param {(node: AtlasNode) => void} open */

@@ -34,7 +34,7 @@ WORDS = (
     "explorer_said_forward", "explorer_canvas", "explorer_score", "explorer_crumbs",
     "explorer_to_first", "explorer_to_back", "explorer_to_play", "explorer_to_forward",
     "explorer_to_last", "explorer_about_selected", "explorer_keys", "explorer_width",
-    "explorer_own_times",
+    "explorer_own_times", "explorer_legend_figures", "explorer_from_outputs",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ ALPHABET = np.frombuffer(
 ZERO, SPOILT, EMPTY = 31, 0, 63  # codes of a cell: 1 … 61 are values around zero
 SAMPLE = 4096  # elements that a histogram is made of
 BINS = 28
+SMALL = 32  # elements of an array whose numbers are kept as well
 LARGE = 1e15  # numbers whose squares do not fit in float32
 AVERAGED = 16  # rows or columns that a cell is the mean of, at most about twice as many
 BRIGHT = 0.985  # the share of cells whose magnitude is below the end of the colour scale
@@ -91,9 +92,11 @@ def _picture(x: Any, width: int, height: int) -> Portrait:
         scaled = np.clip(np.nan_to_num(cells / scale, nan=0.0), -1, 1)
     codes = ZERO + np.round(scaled * 30).astype(int)
     codes = np.where(finite, codes, np.where(np.isneginf(cells), EMPTY, SPOILT))
+    each = tuple(map(short, cells.reshape(-1))) if tile in (0, "row") and x.size <= SMALL else ()
     if tile == "row":  # a long vector, wrapped like text
         codes, tile = _wrapped(codes.reshape(-1), width), 0
-    return {"w": codes.shape[1], "h": codes.shape[0], "tile": int(tile), "cells": _text(codes)}
+    found = {"w": codes.shape[1], "h": codes.shape[0], "tile": int(tile), "cells": _text(codes)}
+    return found | {"values": each} if len(each) == x.size else found
 
 
 def _wrapped(codes: Any, width: int) -> Any:

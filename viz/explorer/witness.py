@@ -15,6 +15,7 @@ from minigrad.interop.captured import Captured, seed
 from minigrad.ops import state
 from minigrad.static import Node, ancestors
 from viz.explorer.portraits import Portrait, portrait
+from viz.words.progress import with_progress
 
 SOURCES = (state.variable, state.placeholder, state.constant)
 MANY = 1500  # operators of a graph whose pictures are smaller
@@ -46,6 +47,8 @@ class Witness:
         self._fresh: list[Node] = []
         self._bytes: dict[Node, int] = {}
         self._portraits: dict[Node, Portrait] = {}
+        self._told = with_progress(range(2 * len(self.operators)), "progress_values")
+        next(self._told, None)  # begun here: what runs a graph knows nothing of the line
         self._last = time.thread_time()
         with listen(self._hear):
             model.play_again()
@@ -74,6 +77,8 @@ class Witness:
             self._portraits[node] = portrait(value, *self.size)
         if event.kind == "read":
             return
+        if node in self._known or node in self._portraits:
+            next(self._told, None)
         if node in self._known:
             self.milliseconds[node] = spent
             self._bytes[node] = 0 if getattr(value, "base", None) is not None else value.nbytes

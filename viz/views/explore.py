@@ -25,7 +25,7 @@ from viz.explorer.still import Still
 from viz.explorer.witness import SOURCES, Witness
 from viz.picture.picture import brief
 from viz.views.models import captured, verdict
-from viz.words.progress import progress
+from viz.words.progress import announce, progress
 from viz.words.text import printed, row
 
 FEW = 25  # operators of a model that is played one by one
@@ -69,6 +69,8 @@ def seen_whole(
     `first` that is not there.
     """
     whole = True if whole is None and first != PLAIN else whole
+    if hasattr(type(obj), "named_modules") and sum(1 for _ in obj.modules()) > FEW:
+        announce("progress_capture")
     try:
         model = captured(*prepared(obj, inputs, named, loss))
     except TraceError as error:

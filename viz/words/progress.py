@@ -14,7 +14,7 @@ from IPython.display import DisplayHandle, display
 
 from viz.words.text import printed
 
-__all__ = ["progress", "with_progress"]
+__all__ = ["announce", "progress", "with_progress"]
 
 T = TypeVar("T")
 WAIT = 1.0  # seconds before anything is shown
@@ -36,7 +36,9 @@ class _Line:
         if now < self.next or (now - start) * (of - done) / done < SHORT:
             return
         self.next = now + PACE
-        said = printed(key, done=done, of=of)
+        self.show(printed(key, done=done, of=of))
+
+    def show(self, said: str) -> None:
         if getattr(get_ipython(), "kernel", None) is not None:
             self._display({"text/plain": said})
         elif sys.stderr.isatty():
@@ -74,6 +76,12 @@ def progress() -> Iterator[None]:
     finally:
         _active.reset(before)
         line.clear()
+
+
+def announce(key: str) -> None:
+    """Say, within `progress`, what begins and is known to take long."""
+    if (line := _active.get()) is not None:
+        line.show(printed(key))
 
 
 def with_progress(items: Collection[T], key: str) -> Iterator[T]:
