@@ -177,8 +177,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindOfNode(atlas, node);
   const marks = bad ? "" : marksOf(atlas, node);
   const told = bad ? speech.line("stopped") : says;
-  const ms = there && node.sum.ms ? lasting(node.sum.ms) : "";
-  const spent = ms && c.measureText(`${told}  ${ms}`).width <= w ? pen.text(ms, x + w, box.y + 35, null, "right") + 6 : 0;
+  const spent = there && node.sum.ms && w >= 140 ? pen.text(lasting(node.sum.ms), x + w, box.y + 35, null, "right") + 6 : 0;
   const kind = pen.text(told, x, box.y + 35, w - spent);
   c.fillStyle = ink.grad;
   if (marks) pen.text(`· ${marks}`, x + kind + 4, box.y + 35, w - spent - kind - 4);

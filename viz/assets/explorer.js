@@ -354,7 +354,7 @@ function explore(model, el) {
   side.setAttribute("aria-label", halves(speech.pair("about_selected")));
   canvas.setAttribute("aria-label", halves(speech.pair("canvas", { name: data.name })));
   scoreCanvas.setAttribute("aria-label", halves(speech.pair("score")));
-  explorerStart(data, m, open);
+  if (data.start) open(m.nodes[data.start]);
   size();
   told();
   Object.assign(root, { atlas: { atlas, score, open, jump, reveal, steps } }); // for tests, and for the console
@@ -368,11 +368,6 @@ function explore(model, el) {
       window.removeEventListener("resize", size);
     },
   };
-}
-
-/** The module that is open at first, if one was asked for. @param {AtlasData} data @param {AtlasModel} m @param {(node: AtlasNode) => void} open */
-function explorerStart(data, m, open) {
-  if (data.start) open(m.nodes[data.start]);
 }
 
 /** As high as there is room, so that everything is on one screen. @param {HTMLElement} root @param {boolean} alone */
