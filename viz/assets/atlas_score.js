@@ -138,13 +138,13 @@ function scoreOf(atlas, canvas, pen) {
     const room = middle - g.left - 70;
     if (room > 80) pen.text(speech.line("width"), middle - 8, 11, room, "right");
     pen.font(11, 600);
+    const head = at(time);
+    const title = (/** @type {string} */ text, /** @type {number} */ x) => pen.text(text, head > x - 10 && head < x + c.measureText(text).width + 8 ? head + 10 : x, 11);
     c.fillStyle = ink.run;
-    pen.text(`${speech.line("forward")} →`, g.left, 11);
+    title(`${speech.line("forward")} →`, g.left);
     if (!twice) return;
     c.fillStyle = m.failed < 0 ? ink.grad : ink.soft;
-    const text = `${speech.line("backward")} →`;
-    const head = at(time);
-    pen.text(text, head > middle - 4 && head < middle + c.measureText(text).width + 14 ? head + 10 : middle + 6, 11);
+    title(`${speech.line("backward")} →`, middle + 6);
     if (!g.columns.weights || m.failed >= 0) return;
     c.fillStyle = ink.hair;
     const [x, w] = g.columns.weights;

@@ -43,15 +43,11 @@ def _broken(data: Mapping[str, Any]) -> list[Finding]:
         return 0 if number is None else int(portraits[number].get("bad", 0))
 
     found = []
-    first = next((i for i in range(len(operators)) if bad(i, "v")), None)
-    if first is not None:
-        file, number, _ = data["lines"][operators[first]["line"]]
-        told = {"name": path_of(data, first), "count": bad(first, "v"), "line": f"{file}:{number}"}
-        found.append(_finding("explorer_nan", first, True, **told))
-    back = next((i for i in reversed(range(len(operators))) if bad(i, "g")), None)
-    if back is not None:
-        told = {"name": path_of(data, back), "count": bad(back, "g")}
-        found.append(_finding("explorer_nan_back", back, True, **told))
+    for key, of, order in (("explorer_nan", "v", 1), ("explorer_nan_back", "g", -1)):
+        if broken := [i for i in range(len(operators))[::order] if bad(i, of)]:
+            file, number, _ = data["lines"][operators[broken[0]]["line"]]
+            told = {"name": path_of(data, broken[0]), "count": bad(broken[0], of)}
+            found.append(_finding(key, broken[0], True, **told, line=f"{file}:{number}"))
     return found
 
 

@@ -144,10 +144,9 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
         return
     inside = [look.partition(" ")[0] for look in looks[start : start + period]]
     name = _base(module.name) if whole else _listed(inside)
-    made: list[Module | int] = []
-    for i in range(rounds):
-        at = start + i * period
-        made.append(Module(str(i + 1), name, module.parts[at : at + period]))
+    starts = range(start, start + rounds * period, period)
+    each = [module.parts[at : at + period] for at in starts]
+    made: list[Module | int] = [Module(str(i), name, parts) for i, parts in enumerate(each, 1)]
     if whole:
         module.parts = made
     else:
@@ -212,7 +211,7 @@ def _unwrap(root: Module) -> None:
 
 def _equal(module: Module) -> bool:
     """Whether a module is a row of modules of one class."""
-    kinds = {p.kind or _base(p.name) if isinstance(p, Module) else "" for p in module.parts}
+    kinds = {_kind(p) for p in module.parts}
     several = all(isinstance(p, Module) and p.count() > 1 for p in module.parts)
     return len(module.parts) > 1 and len(kinds) == 1 and kinds != {""} and several
 
@@ -243,8 +242,7 @@ def _equal_neighbours(parts: Sequence[Module | int]) -> list[Module | int]:
     def close() -> None:
         if len(run) >= RUN:
             first, last = (p for p in (run[0], run[-1]) if isinstance(p, Module))
-            folded = Module(f"{first.name} … {last.name}", first.kind, list(run))
-            found.append(folded)
+            found.append(Module(f"{first.name} … {last.name}", first.kind, list(run)))
         else:
             found.extend(run)
         run.clear()
@@ -280,9 +278,8 @@ def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Modul
             found.append(part)
     for i, part in enumerate(found):
         if isinstance(part, Module) and "\n" in part.kind:
-            alone = len(part.parts) == 1
             part.kind = ""
-            found[i] = part.parts[0] if alone else part
+            found[i] = part.parts[0] if len(part.parts) == 1 else part
     return found if len(found) > 1 else list(parts)  # a group of all of them folds nothing
 
 

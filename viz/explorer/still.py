@@ -52,10 +52,9 @@ class Still:
     def _drawn(self, title: str) -> str:
         rooms = {}
         for node in self.picture.nodes:
-            state = self._states[node.id]
-            value, gradient = (ROOM if x else 0 for x in (state.value, state.gradient))
-            swatch, back = bool(state.swatch), bool(state.back)
-            rooms[node.id] = Room(value, gradient, swatch=swatch, back=back)
+            s = self._states[node.id]
+            sizes = (ROOM if x else 0 for x in (s.value, s.gradient))
+            rooms[node.id] = Room(*sizes, swatch=bool(s.swatch), back=bool(s.back))
         return drawing.render(self.picture, self._prefix, rooms, self._states, title)
 
     @property
