@@ -53,8 +53,8 @@ class Still:
         rooms = {}
         for node in self.picture.nodes:
             s = self._states[node.id]
-            sizes = (ROOM if x else 0 for x in (s.value, s.gradient))
-            rooms[node.id] = Room(*sizes, swatch=bool(s.swatch), back=bool(s.back))
+            value, gradient = (ROOM if x else 0 for x in (s.value, s.gradient))
+            rooms[node.id] = Room(value, gradient, swatch=bool(s.swatch), back=bool(s.back))
         return drawing.render(self.picture, self._prefix, rooms, self._states, title)
 
     @property
