@@ -58,6 +58,7 @@ def refresh(path: Path, timeout: int = 120) -> None:
         timeout=timeout,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # of a stream that came in pieces
         store_widget_state=False,
         resources={"metadata": {"path": str(path.parent)}},
     )

@@ -400,7 +400,7 @@ def test_a_page_shows_it_in_its_language_unless_one_was_asked_for(
     page = viz.animate(small_y(), language=asked)._repr_mimebundle_()["text/html"]
     files = [base64.b64decode(x).decode() for x in re.findall(r"base64,([^\"]+)", page)]
     assert re.findall(r'<div lang="(\w+)">', page) == halves
-    assert ["参数" in file for file in files] == ([False, True] if halves else [True])
+    assert ["输入" in file for file in files] == ([False, True] if halves else [True])
 
 
 def small_y() -> mg.Tensor:

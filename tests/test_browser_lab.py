@@ -210,7 +210,7 @@ def test_it_works_for_a_function_typed_in_a_cell(lab: Lab, page: Page) -> None:
     )
     assert "return x - 1" in page.locator(".mg-code-ran").last.inner_text()
 
-    slider = page.locator(".mg-board").get_by_role("slider", name="x[0]")
+    slider = page.locator(".mg-board").get_by_role("slider", name="x")
     slider.focus()
     slider.fill("-4")
     page.wait_for_function(

@@ -4,7 +4,7 @@ const NARROW = 640; // pixels of a page where all stands one below the other (fi
 const LANE = 0.45; // of the width, for a drawing beside its score
 const ALMOST = 0.92; // of its size, at which all of a card can still be read
 const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
-const SCORE = { part: 0.3, most: 0.42, slim: 0.34 }; // of what there is, for the score; so much where its code can be read then
+const SCORE = { part: 0.3, most: 0.48, slim: 0.34 }; // of what there is, for the score; so much where its code can be read then
 const SIDE = { most: 300, part: 0.6 }; // pixels, and of the width, that what is chosen takes (film.css)
 const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
@@ -65,8 +65,9 @@ function arranging({ root, screen, head, tools, bar, body, stages, score }, grap
     const beside = !score.hidden && "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
     root.classList.toggle("mg-lanes", beside);
     const most = available(root);
-    const readable = parseFloat(score.style.getPropertyValue("--mg-readable")) + (score.matches(".mg-tally-above") ? HEAD_OF_STAFF * graphs.length : 0);
-    const high = Math.max(SCORE.part * most, readable <= (narrow ? SCORE.slim : SCORE.most) * most ? readable : 0);
+    const heads = score.matches(".mg-tally-above") ? HEAD_OF_STAFF * graphs.length : 0;
+    const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall) + heads);
+    const high = Math.max(SCORE.part * most, readable.find((tall) => tall <= (narrow ? SCORE.slim : SCORE.most) * most) ?? 0);
     score.style.maxHeight = beside ? "" : `${high}px`;
     const around = screen.offsetHeight - body.offsetHeight + (beside ? 0 : score.offsetHeight);
     const room = most - around;

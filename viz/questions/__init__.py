@@ -278,8 +278,8 @@ def checks_of(part: str) -> list[Check]:
 def called(lesson: str, text: str) -> Pair:
     """What a check of a lesson calls something, in both languages; code is the same in both.
 
-    >>> called("L04", "x = 10"), called("L04", "without x")
-    (('x = 10', 'x = 10'), ('without x', '缺少 x'))
+    >>> called("L04", "x = 10"), called("L04", "2 rows")
+    (('x = 10', 'x = 10'), ('2 rows', '2 行'))
     """
     known = lessons()[lesson].words
     for english, chinese in known.items():
