@@ -1,4 +1,4 @@
-"""The explorer in a real browser once more, with a model of PyTorch itself and one of JAX itself."""
+"""The explorer in a real browser once more, with models of PyTorch and of JAX themselves."""
 
 from __future__ import annotations
 
