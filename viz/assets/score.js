@@ -40,6 +40,8 @@ function score(place, data, { hover }) {
   place.toggleAttribute("data-beside", most <= FEW_ROWS);
   const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
   place.style.setProperty("--mg-staff-high", `${high + FOOT + HEAD_OF_STAFF}px`);
+  const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + AXIS + AROUND_STAFF);
+  place.dataset.tall = `${tall(most <= FEW_ROWS ? ROOMY : READABLE)} ${tall(READABLE)}`;
   let index = 0;
   /** @type {string[]} */
   let pointed = [];
@@ -54,8 +56,6 @@ function score(place, data, { hover }) {
     if (!wide) return;
     const slim = wide < NARROW_SCORE;
     place.classList.toggle("mg-slim", slim);
-    const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + (slim ? BROW : AXIS) + AROUND_STAFF);
-    place.dataset.tall = `${tall(most <= FEW_ROWS ? ROOMY : READABLE)} ${tall(READABLE)}`;
     const tally = Math.max(...staffs.map((one) => one.tally())) + 34;
     const narrow = slim && Math.min(...staffs.map((one) => one.room())) >= READABLE * ABOVE + TWO_LINES / most;
     const thin = staffs.every((one) => one.room() < READABLE);
