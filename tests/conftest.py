@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 from collections.abc import Iterator
@@ -178,44 +177,23 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[harness.Lab]:
     server.stop()
 
 
-@pytest.fixture(scope="session")
-def driven() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
-    """The installed browser, started once for a process, and the event loop that drives it.
-
-    The loop runs for as long as the browser does. It is hidden where no test drives the browser, as
-    other loops couldn't run there.
-    """
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The installed browser; not longer than a module, as an event loop runs as long as it does."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=harness.find_browser(), headless=True, args=list(harness.FLAGS)
         )
-        loop = asyncio.get_running_loop()
-        asyncio._set_running_loop(None)
-        yield started, loop
-        asyncio._set_running_loop(loop)
+        yield started
         started.close()
 
 
 @pytest.fixture(scope="module")
-def chromium(driven: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
-    """The browser, for a module that drives it."""
-    browser, loop = driven
-    asyncio._set_running_loop(loop)
-    yield browser
-    asyncio._set_running_loop(None)
-
-
-@pytest.fixture(scope="session")
-def pages_of_the_process(driven: tuple[Browser, asyncio.AbstractEventLoop]) -> harness.Kept:
-    return harness.Kept(driven[0])
-
-
-@pytest.fixture(scope="module")
-def kept(chromium: Browser, pages_of_the_process: harness.Kept) -> harness.Kept:
+def kept(chromium: Browser) -> harness.Kept:
     """Pages, for a module that drives the browser."""
-    return pages_of_the_process
+    return harness.Kept(chromium)
 
 
 @pytest.fixture(scope="module")
