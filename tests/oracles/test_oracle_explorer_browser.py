@@ -56,7 +56,8 @@ def test_the_first_nan_is_found_where_it_was_born(name: str, one: Page, tmp_path
     """Where that is: in the second block, and in the second layer."""
     if name == "torch":
         net = Net()
-        torch.nn.init.constant_(net.blocks[1].down.bias, float("nan"))
+        with torch.no_grad():
+            net.get_parameter("blocks.1.down.bias").fill_(float("nan"))
         made, where = viz.step(net, torch.randn(5, 6)), "blocks.1"
     else:
         params, x = given()
@@ -70,14 +71,9 @@ def test_the_first_nan_is_found_where_it_was_born(name: str, one: Page, tmp_path
     assert state(page, "atlas.selected.op") == state(page, "atlas.m.data.findings[0].op")
 
 
-@pytest.mark.parametrize("name", browser.MODELS)
-def test_an_error_is_a_picture(name: str, one: Page, tmp_path: Path) -> None:  # noqa: F811
-    if name == "torch":
-        made = viz.step(Wrong(), torch.randn(5, 6), whole=True)
-    else:
-        params, x = given()
-        params[2]["w"] = jnp.zeros((3, 4))
-        made = viz.step(jax_net, params, x, whole=True)
+def test_an_error_is_a_picture(one: Page, tmp_path: Path) -> None:  # noqa: F811
+    """Of PyTorch: a function of JAX that can't be traced raises."""
+    made = viz.step(Wrong(), torch.randn(5, 6), whole=True)
     page = opened(one, made.save(tmp_path / "error.html"))
     assert page.evaluate(CARDS) == []
     assert "the run stopped here" in page.locator(".mg-x-said").inner_text()
@@ -85,32 +81,19 @@ def test_an_error_is_a_picture(name: str, one: Page, tmp_path: Path) -> None:  #
     assert ".py" in page.locator(".mg-x-code").inner_text()
 
 
-@pytest.mark.parametrize("name", browser.MODELS)
-def test_what_gets_no_gradient_is_told_with_its_reason(
-    name: str,
-    one: Page,  # noqa: F811
-    tmp_path: Path,
-) -> None:
-    if name == "torch":
-        net = Net()
-        net.head.requires_grad_(requires_grad=False)
-        made = viz.step(net, torch.randn(5, 6))
-        said = "requires_grad=False"
-    else:
-
-        def cut(params: Any, x: Any) -> Any:
-            return jax_net([params[0], jax.lax.stop_gradient(params[1]), params[2]], x)
-
-        made, said = viz.step(cut, *given()), "stop_gradient"
-    page = opened(one, made.save(tmp_path / "cut.html"))
-    assert page.locator(".mg-x-finding", has_text=said).count()
+def test_what_gets_no_gradient_is_told_with_its_reason(one: Page, tmp_path: Path) -> None:  # noqa: F811
+    net = Net()
+    net.head.requires_grad_(requires_grad=False)
+    page = opened(one, viz.step(net, torch.randn(5, 6)).save(tmp_path / "cut.html"))
+    assert page.locator(".mg-x-finding", has_text="requires_grad=False").count()
 
 
 @pytest.mark.parametrize("name", browser.MODELS)
 def test_the_first_view_is_chosen(name: str, one: Page, tmp_path: Path) -> None:  # noqa: F811
     focus = "blocks.1" if name == "torch" else "layer_1"
     page = opened(one, ours(name, focus=focus).save(tmp_path / "focus.html"))
-    assert state(page, "atlas.focus.path ?? atlas.focus.name").endswith(focus.rpartition(".")[2])
+    assert state(page, "atlas.focus.name") in (focus, "1")
     assert page.evaluate(CARDS) == []
+    few = state(page, "atlas.m.rows.length")
     flat = opened(one, ours(name, depth=9).save(tmp_path / "flat.html"))
-    assert state(flat, "atlas.m.rows.length") > state(page, "atlas.focus.children.length")
+    assert state(flat, "atlas.m.rows.length") > few
