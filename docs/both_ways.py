@@ -371,15 +371,21 @@ def picture(language: str, width: int = 760, phone: bool = False, dark: bool | N
     """The picture as an SVG file."""
     films, equal = recorded()
     drawn = Drawn([Staff.of(film) for film in films], Layout(width, phone), language, equal)
-    style = STYLE.read_text("utf-8")
-    for name, what in {
-        "DURATION": f"{PACE * drawn.columns:.2f}s",
-        "COLUMNS": str(drawn.columns),
-        "DELAY": f"{SECOND:.2f}s",
-        "AXIS": f"{drawn.column * drawn.columns:.1f}px",
-    }.items():
-        style = style.replace(name, what)
+    style = swept(STYLE, drawn.columns, PACE, SECOND, drawn.column * drawn.columns)
     return finished(drawn.svg(), style, language, dark)
+
+
+def swept(style: Path, columns: int, pace: float, delay: float, length: float) -> str:
+    """The rules of a drawing whose playhead takes `pace` seconds from column to column."""
+    rules = style.read_text("utf-8") + style.with_name("sweep.css").read_text("utf-8")
+    for name, what in {
+        "DURATION": f"{pace * columns:.2f}s",
+        "COLUMNS": str(columns),
+        "DELAY": f"{delay:.2f}s",
+        "AXIS": f"{length:.1f}px",
+    }.items():
+        rules = rules.replace(name, what)
+    return rules
 
 
 def finished(svg: str, style: str, language: str, dark: bool | None) -> str:

@@ -16,7 +16,7 @@ from math import log10
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from both_ways import _rect, _when, _words, finished
+from both_ways import _rect, _when, _words, finished, swept
 
 import viz
 from viz.explorer.portraits import ALPHABET, EMPTY, ZERO
@@ -343,14 +343,7 @@ def drawing(language: str, phone: bool = False, dark: bool | None = None) -> str
     """The picture as an SVG file."""
     drawn = Drawn(Recording.stored(), language, *((360, 3) if phone else (830, 6)))
     svg = drawn.svg()
-    style = STYLE.read_text("utf-8")
-    for name, what in {
-        "DURATION": f"{PACE * drawn.columns:.2f}s",
-        "COLUMNS": str(drawn.columns),
-        "DELAY": f"{FIRST:.2f}s",
-        "AXIS": f"{drawn.length:.1f}px",
-    }.items():
-        style = style.replace(name, what)
+    style = swept(STYLE, drawn.columns, PACE, FIRST, drawn.length)
     return finished(svg, style, language, dark)
 
 
