@@ -189,7 +189,7 @@ class Drawn:
         )
 
     def card(self, i: int) -> str:
-        """A plan, then what it gave, then its gradient; a halo where something happens."""
+        """Draw a card: a plan, then its value, then its gradient; a halo marks "now"."""
         part, (x, y) = self.made.parts[i], self.spot(i)
         box = (x, y, self.wide, HIGH)
         name = _words("b", x + 9, y + 18, self.say(part.name))
@@ -213,7 +213,7 @@ class Drawn:
         return "".join(found)
 
     def way(self, i: int) -> str:
-        """From a card to the next: grey, green once it was gone, and above it back in orange."""
+        """Draw the arrows to the next card: green once it has run, orange for the gradient."""
         (x, y), (u, v) = self.spot(i), self.spot(i + 1)
         right, low, high = x + self.wide, y + HIGH / 2 + 6, y + HIGH / 2 - 5
         if v == y:
@@ -232,7 +232,7 @@ class Drawn:
         return found
 
     def legend(self) -> str:
-        """What is above and below in a card, where no card is."""
+        """Explain the two swatches of a card, in a place that no card takes."""
         if self.count % self.across == 0:
             return ""
         x, y = self.spot(self.count)
@@ -241,7 +241,7 @@ class Drawn:
         return size + value + _words("b grad", x, y + 85, self.say("grad"))
 
     def score(self, top: float) -> tuple[str, float]:
-        """A row for each card, forward and backward, and the sizes below; and where it ends."""
+        """Draw the score, a row for each card, and two curves; return it and where it ends."""
         left, step = self.axis, (self.width - self.side - self.axis) / self.columns
         row = 5 if self.phone else 6
         end = top + 22 + row * self.count

@@ -80,7 +80,7 @@ class Captured:
         return results[: len(self.outputs)], dict(zip(self.gradients, ours, strict=True))
 
     def keep(self) -> None:
-        """Copy the parameters, which are the model's own until then, and it may be trained on."""
+        """Copy the parameters, so that this graph stays as it is while the model is trained on."""
         for v in self.graph.variables:
             v.attrs = {**v.attrs, "value": np.array(v.attrs["value"])[()]}
 

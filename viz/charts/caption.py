@@ -58,7 +58,7 @@ def caption(axes: mpl.Axes, text: str, above: float = 10) -> None:
 
 
 def align(figure: Any, title: Any) -> None:
-    """Let the title and each caption begin where the words beside their axes do."""
+    """Align the title and each caption with the left edge of the labels of their axes."""
     lefts: dict[int, float] = {}  # of the axes that stand below each other
     for axes in figure.axes:
         axes.get_ylim()  # also brings the transforms up to date

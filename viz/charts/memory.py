@@ -254,7 +254,7 @@ def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int
 
 
 def _stack(axes: mpl.Axes, planned: Planned, scale: float) -> None:
-    """At each step the values in the arena on each other, each with its name once."""
+    """Stack the values that are in the arena at each step; name each of them once."""
     base = np.zeros(len(planned.alive) + 1)
     for k, x in enumerate(planned.lives):
         look, high = _look(x.retained, value=k) | {"lw": 0}, x.bytes / scale
@@ -279,7 +279,7 @@ def _name_in(axes: mpl.Axes, x: Life, area: tuple[float, float, float, float]) -
 
 
 def _point(axes: mpl.Axes, at: tuple[float, float], label: str) -> None:
-    """Write what a small area is at the top of the axes, with a stroke to it."""
+    """Name a small area at the top of the axes, with a line that leads to it."""
     style: dict[str, Any] = {"textcoords": "axes fraction", "size": TICK, "va": "top"}
     stroke = {"arrowstyle": "-", "color": SOFT, "lw": 0.8, "shrinkB": 0}
     part = axes.transLimits.transform(at)[0]
@@ -295,7 +295,7 @@ def _point(axes: mpl.Axes, at: tuple[float, float], label: str) -> None:
 
 
 def _aligned(axes: mpl.Axes, top: float, unit: str) -> None:
-    """Mark where buffers may begin, if the arena is so small that its bytes are counted."""
+    """Put ticks where buffers may begin, if the axis counts single bytes."""
     if unit == "B":
         axes.set_yticks(range(0, int(top) + 1, ALIGNMENT * max(1, round(top / ALIGNMENT / 5))))
 
@@ -382,7 +382,7 @@ def _map(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int) ->
 def _look(
     retained: bool, count: int = 1, mode: str = "static", value: int | None = None
 ) -> dict[str, Any]:
-    """How a value looks; the edges of many are finer, or nothing else would be seen.
+    """Return how a value is drawn; where there are many, their edges are finer.
 
     value: its number, if they are few, so that it has the same colour in each panel.
     """

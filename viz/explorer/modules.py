@@ -71,7 +71,7 @@ def module_tree(
 
 
 def spread(root: Module, depth: int, opened: Collection[str]) -> None:
-    """Put the parts of modules in their place: down to a depth, and of those that are opened.
+    """Replace modules by their parts, down to a depth and wherever a module is opened.
 
     opened: paths, "layer3.0". ValueError, with the names that are there, for one that is none.
     """
@@ -115,7 +115,7 @@ def _holds_modules(part: Module | int) -> bool:
 
 
 def _parts(part: Module | int) -> list[Module | int]:
-    """What a module is made of, called by its path; an operator as it is."""
+    """Return the parts of a module, each named by its path; of an operator, itself."""
     if isinstance(part, int) or part.count() == 1:
         return [part]
     for inner in part.parts:

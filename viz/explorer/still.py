@@ -134,7 +134,7 @@ class _Drawn:
         self.card(new, out, seen, **about, is_output=out in outputs)
 
     def given(self, part: Mapping[str, Any]) -> int:
-        """The tensor that a part gives to others; where the run stopped, the one it didn't."""
+        """Return the last tensor that a part hands on, or the one at which the run stopped."""
         own = range(part["a"], part["b"])
         if self.failed in own:
             return self.failed
@@ -142,7 +142,7 @@ class _Drawn:
         return max(left, default=own.stop - 1)
 
     def read(self, reader: str, x: int) -> None:
-        """An arrow from what gives a tensor, an input or the outside of the open module, too."""
+        """Add an arrow from what gives a tensor: a part, an input, or a part outside."""
         row = self.tensors[x]
         if x not in self.home:
             self.home[x] = f"i{x}"
@@ -196,7 +196,7 @@ def _swatch(portraits: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(portrait: Mapping[str, Any], wide: int, share: float) -> str:
-    """A line of a picture, so far down, in so many cells."""
+    """Return one row of a picture, at this share of its height, as this many cells."""
     start, cells = int(share * portrait["h"]) * portrait["w"], portrait["cells"]
     return "".join(_letter(cells[start + i * portrait["w"] // wide]) for i in range(wide))
 

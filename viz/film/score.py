@@ -98,7 +98,7 @@ def score(film: Film) -> Score:
 
 
 def counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
-    """At each step where a clock goes on how much each has counted; a long loop counts unseen."""
+    """Yield each step at which a count grows, with all counts; a long loop counts without steps."""
     counts = dict.fromkeys((*CLOCKS, PLANNED), 0)
     yield 0, counts
     for i, frame in enumerate(film.frames):

@@ -53,7 +53,7 @@ class CheckFailed(AssertionError):
         return repr(self.shown)
 
     def _render_traceback_(self) -> list[str]:
-        """In a notebook the message stands above; the lines of this module would hide it."""
+        """Return a short traceback, as the message is already shown above it."""
         return [f"CheckFailed: {self.shown.name}"]
 
 

@@ -78,7 +78,7 @@ def capture(function: Any, inputs: Sequence[Any]) -> Captured:
 
 
 def _opened(jax: Any, function: Any, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
-    """A module that holds its arrays itself, as Equinox has them, as a function of itself, too."""
+    """Turn a module that holds its arrays, as in Equinox, into a function that takes them, too."""
     flat, structure = jax.tree_util.tree_flatten(function)
     arrays = [isinstance(x, (jax.Array, np.ndarray)) for x in flat]
     if not any(arrays):
@@ -97,7 +97,7 @@ def _opened(jax: Any, function: Any, inputs: Sequence[Any]) -> tuple[Any, Sequen
 
 
 def _by_place(function: Any) -> list[inspect.Parameter]:
-    """The arguments of a function that have a place."""
+    """Return the positional parameters of a function."""
     kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     return [p for p in inspect.signature(function).parameters.values() if p.kind in kinds]
 

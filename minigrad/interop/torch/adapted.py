@@ -15,7 +15,7 @@ SPREAD = 0.02  # of parameters for which their module has no first values
 def adapted(
     torch: Any, module: Any, inputs: Sequence[Any]
 ) -> tuple[Any, Sequence[Any], list[Pair]]:
-    """The module and its inputs as they are played, and what was changed in copies of them.
+    """Return the module and its inputs as they are played, and notes on what differs from yours.
 
     Tensors on the meta device have no values, so they get random ones; numbers of 16 bits are
     widened to float32. A module in train() mode is played as it is, and it is said how.
@@ -51,7 +51,7 @@ def adapted(
 
 
 def _fill(torch: Any, module: Any) -> None:
-    """Give a module that has no values the first ones that its parts would draw."""
+    """Initialise a module from the meta device, each part by its own rule."""
     module.to_empty(device="cpu")
     with torch.no_grad(), seeded(torch):
         for x in (*module.parameters(), *module.buffers()):

@@ -178,9 +178,9 @@ def _exported(
 
 
 def _is_plain(torch: Any, program: Any) -> bool:
-    """Whether a program can be read as it is: each operator is known, and writes to nothing seen.
+    """Return whether a program can be read without decomposition: its operators are known and pure.
 
-    To take a program apart costs as much as to export it.
+    Decomposing a program takes as long as exporting it.
     """
     places = {node: i for i, node in enumerate(program.graph.nodes)}
     reached: set[Any] = set()

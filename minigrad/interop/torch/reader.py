@@ -251,7 +251,7 @@ def _dtype(kind: Any) -> Any:
 
 
 def array(x: Any, copy: bool = True) -> Any:
-    """A tensor as an array; without axes, as a NumPy scalar. Else a TraceError.
+    """Return a tensor as an array, or as a NumPy scalar if it has no axes; else raise TraceError.
 
     copy: whether it is an array of its own, as it has to be where the tensor may change.
     """

@@ -39,7 +39,7 @@ def copied_state(module: Any, shared: Collection[str] = ()) -> dict[str, Any]:
 
 
 def unchanged(torch: Any, module: Any, state: Mapping[str, Any]) -> set[str]:
-    """Return which of these copies still hold what the module's own tensors hold."""
+    """Return the names of the copies that are still equal to the module's tensors."""
     every = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     return {name for name, x in state.items() if torch.equal(every[name], x)}
 
@@ -61,7 +61,7 @@ def hooked(module: Any) -> list[str]:
 
 
 def copied(x: Any, wanted: bool = False, memory: bool = True) -> Any:
-    """A tensor like this one that is a leaf of its own, and has memory of its own."""
+    """Return a leaf with the values of a tensor; with `memory`, in memory of its own."""
     found = x.detach().clone() if memory else x.detach()
     return found.requires_grad_(wanted or x.requires_grad)
 

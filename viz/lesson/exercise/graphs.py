@@ -11,7 +11,7 @@ DIAMONDS = 25  # in a row: 2 ** 25 paths from one end to the other
 
 
 def graph(draw: Draw, first: Sequence[str], menu: Sequence[str], most: int = 6) -> list[str]:
-    """Return the lines `first` and more, in which {a} is a late name and {b} any earlier one."""
+    """Return these first lines and new ones, whose {a} and {b} become names of earlier lines."""
     lines = [*first]
     names = names_of(lines)
     for letter in LETTERS[: draw.count(most)]:
@@ -31,5 +31,5 @@ def names_of(lines: Sequence[str]) -> list[str]:
 
 
 def ladder(start: str, rung: str, *last: str) -> Program:
-    """A row of diamonds, so that whoever follows every path never comes to an end."""
+    """Return a row of diamonds, in which the number of paths doubles with each one."""
     return (start, f"for _ in range({DIAMONDS}):", f"    {rung}", *last)

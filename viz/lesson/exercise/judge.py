@@ -77,7 +77,7 @@ def told_of(
     tries: list[tuple[Wrong | None, Seen]],
     functions: Sequence[FunctionType],
 ) -> Failure:
-    """Say what is wrong with a failing program, which has run several times or once."""
+    """Return what is wrong in a failing program, from all the times that it was run."""
     first, seen = tries[-1]
     same = all(other == first for other, _ in tries)
     told, fact = (first.told, first.fact) if first and same else ([row("exercise_flaky")], "")

@@ -38,7 +38,7 @@ CORE = Property(
 
 
 def shapes(draw: Draw) -> Program:
-    """Return a gradient and what it belongs to: of the same shape, smaller, or larger."""
+    """Return a gradient and an operand whose shapes are equal, or differ by broadcasting."""
     whole = [1 + draw.below(3) for _ in range(draw.count(3))]
     few = [1 if draw.below(2) else n for n in whole][draw.below(len(whole) + 1) :]
     g, x = (whole, few) if draw.below(4) else (few, whole)

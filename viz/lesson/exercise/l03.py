@@ -15,7 +15,7 @@ EAGER = ("{a} * {b}", "{a} + 1.0", "2.0 * {a}", "-{a}", "{a}.sum(axis=0)")
 
 
 def nested(depth: int, fails: bool) -> Program:
-    """Return blocks within each other, which note the switch; an error may end them."""
+    """Return nested `no_grad` blocks that note whether recording is on; an error may leave them."""
     note = "{} = bool(Tensor.recording)"
     lines = [f"{'    ' * i}with no_grad():" for i in range(depth)]
     lines += [f"{'    ' * i}{note.format(f'inside{i}')}" for i in range(depth, 0, -1)]

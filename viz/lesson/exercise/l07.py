@@ -15,7 +15,7 @@ WORDS = ("MatMul", "Sub", "Div", "Sum", "Greater", "mismatch", "broadcast", "axi
 
 
 def failing(draw: Draw) -> Program:
-    """Let an operator fail in a run, at once, or say so of one to three arrays."""
+    """Return a program that fails in a run or at once, or that describes one to three arrays."""
     kind = draw.below(4)
     if kind == 0:
         arrays = ", ".join(f"np.ones({shape})" for shape in draw.apart(SHAPES, 3, 1))
@@ -33,7 +33,7 @@ CAUGHT = ("except EngineError as error:", "    text = str(error)")
 
 
 def words(made: Names, engine: ModuleType) -> Names:
-    """Look at which words the text has, in which order the shapes, and which two lines."""
+    """Look for the words in the text, the order of the shapes, and the two lines it names."""
     text = made["text"]
     lines = [line.strip() for line in text.splitlines()]
     facts: Names = {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}

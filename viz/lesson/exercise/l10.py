@@ -13,7 +13,7 @@ JOBS = ("wash", "cut", "cook", "bake", "eat", "rest")
 
 
 def jobs(draw: Draw, most: int) -> tuple[str, str]:
-    """Return what each job waits for, and its seconds."""
+    """Return the jobs that each job waits for, and how many seconds each takes."""
     names = JOBS[: draw.count(most, 1)]
     waits = {name: draw.apart(names[:i], 2) if i else [] for i, name in enumerate(names)}
     return f"waits = {waits}", f"seconds = { ({name: (1 + draw.below(6)) / 2 for name in names}) }"

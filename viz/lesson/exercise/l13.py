@@ -7,7 +7,7 @@ from viz.lesson.exercise.property import Property
 
 
 def bill(draw: Draw) -> Program:
-    """Return a cost that is won back after so many calls, or a little later; or never."""
+    """Return a cost and two times; it is won back after a known number of calls, or never."""
     calls, saved = 1 + draw.below(20), (draw.below(21) - 8) / 4
     fast, rest = (8 + draw.below(13)) / 4, draw.one((0, 0.5, 0.0001))
     cost = (abs(calls * saved) or 1.0) + rest
