@@ -1,7 +1,7 @@
-"""A small engine with two minds: it builds graphs while running, or first and runs them later.
+"""A small engine with two modes: it builds graphs while running, or builds them first to run later.
 
-Dynamic, in PyTorch's words: `tensor`, `backward`, `grad`, `no_grad`.
-Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_graph`, `run`,
+Dynamic, with PyTorch's names: `tensor`, `backward`, `grad`, `no_grad`.
+Static, with TensorFlow 1's names: `placeholder`, `Variable`, `gradients`, `build_graph`, `run`,
 `Session`. One set of operators serves both; `record` shows what either of them does.
 """
 

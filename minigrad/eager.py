@@ -1,3 +1,3 @@
-"""Tensors that were pickled before they moved say this name."""
+"""The old module name of tensors, for files pickled before they moved."""
 
 from minigrad.dynamic.tensor import _restore as _restore

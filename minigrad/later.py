@@ -1,4 +1,4 @@
-"""The public names that a tensor does without: they load when the first of them is asked for."""
+"""The public names that tensors don't need, loaded when the first of them is used."""
 
 from minigrad import data as data
 from minigrad import nn as nn

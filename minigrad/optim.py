@@ -92,7 +92,7 @@ class Optimizer:
         return [p for own in self.param_groups for p in own["params"]]
 
     def add_param_group(self, group: dict[str, Any]) -> None:
-        """Change these parameters, too: {"params": …}, with options of their own.
+        """Add parameters with options of their own: {"params": …, …}.
 
         ArgumentError for an option that the optimiser does not have, and for a parameter that it
         has already.
@@ -112,10 +112,10 @@ class Optimizer:
         self._group = self.param_groups[0]
 
     def check(self, **options: Any) -> None:
-        """ArgumentError for values that the options of a group cannot have."""
+        """Raise ArgumentError for values that the options of a group can't have."""
 
     def _members(self) -> Iterator[Any]:
-        """All parameters; meanwhile the options are those of their groups."""
+        """Yield all parameters; meanwhile the options are those of their groups."""
         try:
             for own in self.param_groups:
                 self._group = own
@@ -124,21 +124,21 @@ class Optimizer:
             self._group = self.param_groups[0]
 
     def slots(self, p: Any) -> dict[str, Array]:
-        """The values kept for one parameter, by name, as they are at the start."""
+        """Return the initial values kept for one parameter, by name."""
         return {}
 
     def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
-        """The new parameter and the new slots; where it is not written, p − move."""
+        """Return the new parameter and slots; by default p − move."""
         move, *renewed = self.move(p, g, *slots)
         return p - move, *renewed
 
     def move(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
-        """What is subtracted from the parameter, which then changes where it is; the new slots."""
+        """Return what to subtract from the parameter in place, and the new slots."""
         name = type(self).__name__
         raise GraphError("method", op=name, method="rule(self, p, g, *slots)", defined=here())
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters; without `set_to_none` they become 0."""
+        """Reset the gradients of all parameters to None; without `set_to_none`, to 0."""
         self._expect_some()
         for p in self.params:
             p.zero_grad(set_to_none)
@@ -160,7 +160,7 @@ class Optimizer:
             raise GraphError("no_parameters", op=type(self).__name__, defined=here())
 
     def _update(self, p: Tensor, g: Array, slots: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Change one parameter; the new slots."""
+        """Change one parameter in place; return the new slots."""
         if events.listeners or in_body():
             return self._told(p, g, slots)
         array = p._array
@@ -178,7 +178,7 @@ class Optimizer:
         return tuple(renewed)
 
     def _told(self, p: Tensor, g: Array, slots: tuple[Array, ...]) -> tuple[Array, ...]:
-        """The same by a rule of ours on tensors, which tell of each kernel.
+        """Update by tensors instead of arrays, so that listeners hear of each kernel.
 
         Rules of others may be written for arrays alone; of them, what is assigned is told.
         """
@@ -192,7 +192,7 @@ class Optimizer:
         return tuple(renewed)
 
     def minimize(self, loss: Node) -> Node:
-        """A node that makes one training step when it is fetched: gradients, rule, assignments.
+        """Build a node that makes one training step when fetched: gradients, rule, assignments.
 
         The running statistics of the layers that the loss depends on are renewed with it.
         GradientError when the loss depends on none of the parameters.
@@ -217,7 +217,7 @@ class Optimizer:
         return group(step, updates(loss)) if loss.graph.updates else step
 
     def apply_gradients(self, pairs: Iterable[tuple[Node | None, Any]]) -> Node:
-        """A node that updates each parameter by its gradient node when it is fetched."""
+        """Build a node that updates each parameter by its gradient node when fetched."""
         assigned: list[Node] = []
         groups = {id(p): own for own in self.param_groups for p in own["params"]}
         for g, p in pairs:
@@ -372,7 +372,7 @@ class AdamW(Adam):
 
 
 def _groups(optimizer: Optimizer, params: Any) -> list[dict[str, Any]]:
-    """The groups that these parameters are in: their own, or a single one."""
+    """Return the groups of these parameters: their own, or a single one."""
     if hasattr(type(params), "reader") or not isinstance(params, Iterable):
         return [{"params": params}]  # which is refused
     if isinstance(params, (str, dict)):
@@ -383,7 +383,7 @@ def _groups(optimizer: Optimizer, params: Any) -> list[dict[str, Any]]:
 
 
 def _parameters(optimizer: Optimizer, params: Any) -> Iterator[Any]:
-    """The parameters one after the other; ArgumentError for what cannot be trained."""
+    """Yield the parameters; ArgumentError for what can't be trained."""
     single = hasattr(type(params), "reader")  # it could be looped over, too
     if single or not isinstance(params, Iterable) or isinstance(params, (str, dict)):
         raise refuse(type(optimizer).__name__, "params", params, fill("expect_parameters"))
@@ -435,7 +435,7 @@ def clip_grad_norm(params: Any, max_norm: float) -> Any:
 
 
 def _tensors(op: str, params: Any) -> list[Tensor]:
-    """One tensor or several as a list."""
+    """Return one tensor or several as a list."""
     found = [params] if isinstance(params, Tensor) else listed(op, "params", params)
     for p in found:
         if not isinstance(p, Tensor):
@@ -444,7 +444,7 @@ def _tensors(op: str, params: Any) -> list[Tensor]:
 
 
 def clip_grad_value(params: Any, clip_value: float) -> None:
-    """Bring every element of every gradient between −clip_value and clip_value, in place.
+    """Clip every element of every gradient to ±clip_value, in place.
 
     >>> import minigrad as mg
     >>> x = mg.tensor([0.0, 0.0], requires_grad=True)
@@ -461,12 +461,12 @@ def clip_grad_value(params: Any, clip_value: float) -> None:
 
 
 def _read(g: Tensor) -> Any:
-    """The tensor where somebody listens, as it tells of each kernel; else its array: quicker."""
+    """Return the tensor if there are listeners, else its array, which is faster."""
     return g if events.listeners or in_body() else g._array
 
 
 def clip_by_global_norm(values: Sequence[Any], clip_norm: float) -> tuple[list[Any], Any]:
-    """The values scaled so that their joint norm is at most `clip_norm`, and the norm before.
+    """Scale the values to a joint norm of at most `clip_norm`; return them and the norm before.
 
     values: nodes, tensors or arrays, such as the gradients of all variables; None stays None.
     (tf.clip_by_global_norm.)

@@ -1,1 +1,1 @@
-"""What a gradient rule needs, what it contributes, and the sweep that adds it up."""
+"""Gradient rules, what they save for backward, and the sweep that adds up contributions."""

@@ -29,13 +29,13 @@ NOTHING, SHAPE, DATA = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What the gradient rules of one operator read, for one choice of operands with gradients.
+    """The values that an operator's gradient rules read, for one choice of operands with gradients.
 
-    `parts` says for the result and each operand: NOTHING, SHAPE or DATA. `wanted` are the
+    `usage` says for the result and each operand: NOTHING, SHAPE or DATA. `wanted` are the
     positions of the operands that get a gradient. `ranked`: a rule asked for the number of axes.
     """
 
-    parts: tuple[int, ...]
+    usage: tuple[int, ...]
     wanted: tuple[int, ...]
     ranked: bool = False
 
@@ -45,12 +45,12 @@ class Pullback:
     """The rules of one operator for operands of which those at `wanted` get a gradient.
 
     `pull(g, node)` gives (where to, how much, position) for each wanted operand, in their order; it
-    reads what the node saved. `parts` is what the rules read of the result and of each operand,
+    reads what the node saved. `usage` is what the rules read of the result and of each operand,
     `keeps` which of these the node must save, `count` how many operands there are.
     """
 
     op: Op
-    parts: tuple[int, ...]
+    usage: tuple[int, ...]
     wanted: tuple[int, ...]
     pull: Pull
     keeps: tuple[bool, ...]
@@ -59,18 +59,18 @@ class Pullback:
 
     @classmethod
     def interpreting(cls, op: Op, needs: Retained) -> Pullback:
-        """The rules as they stand."""
-        parts = needs.parts
-        fit = range(len(parts)) if op.broadcasts else ()
+        """Make a pullback that applies the operator's rules themselves."""
+        usage = needs.usage
+        fit = range(len(usage)) if op.broadcasts else ()
         pull = functools.partial(apply_rules, op, needs, fit)
-        keeps = tuple([part == DATA for part in parts])
-        return cls(op, parts, needs.wanted, pull, keeps, DATA in parts, len(parts) - 1)
+        keeps = tuple([used == DATA for used in usage])
+        return cls(op, usage, needs.wanted, pull, keeps, DATA in usage, len(usage) - 1)
 
 
 def apply_rules(
     op: Op, needs: Retained | Pullback, fit: Container[int], g: Any, node: Any
 ) -> list[Contribution]:
-    """Apply the rules as they stand: for any number of operands, and with attributes.
+    """Apply the operator's rules directly: for any number of operands, and with attributes.
 
     The operands `fit` may have been repeated.
     """
@@ -79,7 +79,7 @@ def apply_rules(
         raise freed(node)
     values = [
         shape_of(source) if part == SHAPE else value
-        for value, part, source in zip(saved, needs.parts, (node, *sources), strict=True)
+        for value, part, source in zip(saved, needs.usage, (node, *sources), strict=True)
     ]
     return contributions(op, needs.wanted, g, values, node.attrs, sources, fit)
 
@@ -93,7 +93,7 @@ def contributions(
     targets: Sequence[Any],
     fit: Container[int],
 ) -> list[Contribution]:
-    """What the rules give to each wanted operand; nothing is said of one to which nothing flows."""
+    """Return what the rules contribute to each wanted operand, if a gradient flows to it."""
     found = []
     rules = context.now.rules.get(op)
     for i, part in zip(wanted, pull_back(op, wanted, g, values, attrs, rules), strict=True):
@@ -119,13 +119,13 @@ def following(rules: Mapping[Op, Rules]) -> Iterator[None]:
 
 
 def pull_as_followed(g: Any, node: Any) -> list[Contribution]:
-    """What a node of the tape contributes by the rules that hold now, which may be others."""
+    """Return what a node of the tape contributes by the rules now in force (see `following`)."""
     op = node.op
     if op not in context.now.rules:
-        found: list[Contribution] = node._kept.pull(g, node)
+        found: list[Contribution] = node._pullback.pull(g, node)
         return found
-    fit = range(node._kept.count) if op.broadcasts else ()
-    return apply_rules(op, node._kept, fit, g, node)
+    fit = range(node._pullback.count) if op.broadcasts else ()
+    return apply_rules(op, node._pullback, fit, g, node)
 
 
 def pull_back(
@@ -136,7 +136,7 @@ def pull_back(
     attrs: Attrs,
     others: Rules | None = None,
 ) -> Any:
-    """The gradients of the operands at `wanted`, by the operator's rules or by others."""
+    """Return the gradients of the operands at `wanted`, by the operator's rules or by others."""
     vjp = op.vjp if others is None else others
     if not isinstance(vjp, tuple):
         parts = vjp(g, *values, wanted=tuple(wanted), **attrs)
@@ -170,12 +170,12 @@ def _may_stretch(mine: Shape, wanted: Shape) -> bool:
 
 
 def plain(x: Any) -> Any:
-    """The array of a tensor that has no history; anything else as it is."""
+    """Return the array of a tensor without history; anything else unchanged."""
     return x._array if hasattr(x, "creator") and not x.requires_grad else x
 
 
 def shape_of(source: Any) -> Any:
-    """What stands for an operand of which only shape and data type are read."""
+    """Return a stand-in for an operand whose values aren't read, only its shape and data type."""
     if isinstance(source, BaseNode):
         return source
     if type(source) is tuple:
@@ -184,7 +184,7 @@ def shape_of(source: Any) -> Any:
 
 
 class _Freed:
-    """Stands where a node saved something that a backward pass has used and dropped."""
+    """A placeholder for a saved value that a backward pass has used and freed."""
 
     def __repr__(self) -> str:
         return "freed"
@@ -194,5 +194,5 @@ FREED = _Freed()
 
 
 def freed(node: BaseNode) -> GradientError:
-    """The error about a node of which a backward pass dropped what this one wants to read."""
+    """Return the error about a node whose saved values an earlier backward pass has freed."""
     return GradientError("freed", op=node.op, defined=node.where, ran=here())

@@ -39,7 +39,7 @@ def sweep(
             g = adjust[node](g)
         if keep and node in keep:
             gradients[node] = g
-        parts = node._kept.pull(g, node) if pull is None else pull(g, node)
+        parts = node._pullback.pull(g, node) if pull is None else pull(g, node)
         _hand_out(parts, node, g, gradients)
         if drop:
             node.release()
@@ -47,7 +47,7 @@ def sweep(
 
 
 def _hand_out(parts: Iterable[Contribution], node: Any, g: Any, gradients: dict[Any, Any]) -> None:
-    """Add each part of a gradient to that of its target."""
+    """Add each part of a gradient to the gradient of its target."""
     for target, part, position in parts:
         total = part if target not in gradients else gradients[target] + part
         gradients[target] = total

@@ -1,4 +1,4 @@
-"""The call of a traced function as one operation: noted once, run on the rows of all its calls.
+"""The call of a traced function as one operation: recorded once, run on all calls' rows.
 
 What the function computes for one sample is known from its trace, so it is done for all of them,
 step by step, as if each step had been noted by itself. (Cavs: Xu et al., Cavs: An efficient runtime
@@ -35,7 +35,7 @@ class Shared:
 
 
 def as_call(form: tuple[Any, ...]) -> tuple[tuple[Any, ...], Routine | None]:
-    """The form that all calls alike have, see `Signature`, and what they do.
+    """Return the form that equal calls share (see `Signature`), and their routine.
 
     Arguments vary that are not trained, whether they require a gradient or not. There is no routine
     for what must run at once: only what computes one value may wait, by operators that have a rule.
@@ -58,11 +58,11 @@ def _as_data(x: Any) -> Any:
 
 
 def routine_of(op: Any, kinds: Sequence[Any], grad: bool) -> Routine | None:
-    """What a call does for operands of these kinds, made once; None if it must run at once."""
+    """Return the routine of a call for such operands, made once; None if it must run now."""
     looks = tuple([x[:3] if type(x) is tuple else Shared.like(x) for x in kinds])
-    if (looks, grad) not in op.prepared:
-        op.prepared[looks, grad] = _made(op, op.call.body, looks, grad)
-    found: Routine | None = op.prepared[looks, grad]
+    if (looks, grad) not in op.memo:
+        op.memo[looks, grad] = _made(op, op.call.body, looks, grad)
+    found: Routine | None = op.memo[looks, grad]
     return found
 
 
@@ -79,7 +79,7 @@ def _made(op: Op, body: Body, kinds: Sequence[Any], grad: bool) -> Routine | Non
 
 
 class Routine:
-    """What is done in a call for operands of these kinds, see `Signature`; the last is the result.
+    """The steps of a call for operands of these kinds, see `Signature`; the last is the result.
 
     `once` are the steps that depend on shared operands alone, `steps` the others. Of each it is
     known what would be noted of it: its signature, where its operands are, and its line.
@@ -114,7 +114,7 @@ class Routine:
         return routine_of(self.op, kinds, self.grad)
 
     def __call__(self, operands: Operands) -> Any:
-        """The results for all samples as one tensor, a row for each; None if a rule declines."""
+        """Compute all samples as one tensor, a row for each; None if a rule declines."""
         now, count, signature = context.now, operands.count, operands.signature
         plan = self._plan(tuple(operands.batched))
         if plan is None:
@@ -134,14 +134,14 @@ class Routine:
         return values[-1]
 
     def _shared(self, operands: Sequence[Any]) -> list[Any]:
-        """What is computed of shared operands alone, after the constants."""
+        """Compute what depends on shared operands alone, after the constants."""
         values = [*operands, *self.constants]
         for step, sources, context.now.place in self.once:
             values.append(step.op(*[values[i] for i in sources], **step.attrs))
         return values[len(operands) :]
 
     def _plan(self, batched: tuple[bool, ...]) -> list[Any] | None:
-        """Of each step, too, which operands are batches, and whether that will do; found once.
+        """Find once for each step which operands are batches, and whether its rule takes them.
 
         None where the result does not depend on what is batched.
         """

@@ -1,4 +1,4 @@
-"""What is noted inside `lazy_batch`, and when it runs."""
+"""The recording of operations inside `lazy_batch`, and when they run."""
 
 from __future__ import annotations
 
@@ -71,20 +71,20 @@ def lazy_batch() -> Iterator[None]:
     >>> w.grad.shape
     (4, 4)
     """
-    if context.taker is not None:  # a block inside a block is part of it
+    if context.now.active_reader is not None:  # a block inside a block is part of it
         yield
         return
-    context.taker = collector = Collector()
+    context.now.active_reader = collector = Collector()
     try:
         yield
         collector.run_all()
     finally:
-        context.taker = None
+        context.now.active_reader = None
         collector.drop()
 
 
 class Collector:
-    """What was noted in one block, in groups that have not run.
+    """The operations recorded in one block, in groups that haven't run.
 
     As long as it is open it reads operators in the place of the tape.
     """
@@ -101,7 +101,7 @@ class Collector:
     # ---- noting ----
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-        """Note an operation and give a tensor to come; or run it now, where it cannot wait."""
+        """Record an operation and return a pending tensor; run it now if it can't be deferred."""
         frame = sys._getframe(1)
         if op is ops.slice_ and len(attrs["key"]) == 1:
             row = self.row(operands[0], attrs["key"][0], frame)
@@ -130,7 +130,7 @@ class Collector:
         return self.enter(group, member, frame)
 
     def enter(self, group: Group, member: Sequence[Any], frame: FrameType) -> Any:
-        """One more member: the sources and rows of its operands."""
+        """Add a member: the sources and rows of its operands."""
         result = Pending()
         result.group, result.row = group, group.count
         group.members += member
@@ -141,7 +141,7 @@ class Collector:
         return result
 
     def _converted(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-        """Arrays as tensors with memory of their own, NumPy scalars as numbers.
+        """Convert arrays to tensors with their own memory, NumPy scalars to numbers.
 
         Nodes of a graph read for themselves.
         """
@@ -154,7 +154,7 @@ class Collector:
         return self.apply(op, tensors, attrs)
 
     def row(self, x: Any, item: Any, frame: FrameType) -> Any:
-        """x[i] or x[i : i + 1] of a tensor at hand: no kernel, whoever reads it picks the row.
+        """Note x[i] or x[i : i + 1] of a computed tensor; its reader picks the row.
 
         None for other tensors and items.
         """
@@ -182,7 +182,7 @@ class Collector:
     def group_for(
         self, known: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs
     ) -> Group | None:
-        """The group for operands that are seen like this for the first time.
+        """Return the group for a form of operands that is new.
 
         None where it cannot wait, or its shape depends on values. Raises what the shape rule does.
         """
@@ -207,7 +207,7 @@ class Collector:
         return self._open(known, signature, looks)
 
     def _open(self, known: tuple[Any, ...], signature: Signature, looks: Sequence[Any]) -> Group:
-        """The group of this signature that is as deep as its operands allow."""
+        """Return the group of this signature that is as deep as its operands allow."""
         depth = 1 + max([x.depth for x in looks if type(x) is Group], default=-1)
         group = signature.open.get(depth)
         if group is None:
@@ -228,7 +228,7 @@ class Collector:
             return op(*operands, **attrs)
 
     def run_all(self) -> None:
-        """Run whatever is left."""
+        """Run all groups that are left."""
         self.run(self.pending)
 
     def run(self, wanted: Iterable[Group]) -> None:
@@ -259,7 +259,7 @@ class Collector:
 
 
 def _parts(attrs: Attrs) -> list[Any]:
-    """Attributes as parts of a key: 1, 1.0 and True are different."""
+    """Return attributes as parts of a key in which 1, 1.0 and True differ."""
     values = tuple(attrs.values())
     try:
         hash(values)
@@ -269,14 +269,14 @@ def _parts(attrs: Attrs) -> list[Any]:
 
 
 def _frozen(value: Any) -> Any:
-    """Nested lists as tuples; whatever else cannot be compared stands for itself alone."""
+    """Convert nested lists to tuples; what can't be compared is equal to itself only."""
     if isinstance(value, (list, tuple)):
         return tuple(map(_frozen, value))
     return value if isinstance(value, Hashable) else id(value)
 
 
 def _only_row(item: Any) -> int | None:
-    """The i of i : i + 1."""
+    """Return the i of i : i + 1, or None."""
     start, stop, step = item
     start = start or 0
     return start if step is None and start >= 0 and stop == start + 1 else None
@@ -285,7 +285,7 @@ def _only_row(item: Any) -> int | None:
 def _signature(
     form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs, routine: Routine | None
 ) -> Signature | None:
-    """The signature for operands like these; None where the shape depends on values.
+    """Return the signature for such operands; None if the shape depends on values.
 
     Raises what the shape rule raises.
     """
@@ -305,7 +305,7 @@ def _signature(
 
 
 def _spec(kind: Any, source: Any) -> Any:
-    """What the shape rule sees of an operand: shape and data type, or a Python number."""
+    """Return what the shape rule sees of an operand: its spec, or a Python number."""
     if type(kind) is tuple:
         return Spec(kind[0], kind[1])
     return source if isinstance(kind, type) else spec_of(source)

@@ -35,7 +35,7 @@ class Column:
 
     @classmethod
     def of(cls, groups: Sequence[Group], operand: int) -> Column:
-        """The operand of all members of some groups."""
+        """Collect one operand of all members of some groups."""
         if len(groups) == 1:
             distinct = groups[0].sources[operand]
             return cls(*groups[0].column(operand), None if None in distinct else distinct)
@@ -48,11 +48,11 @@ class Column:
         return cls(sources, rows)
 
     def part(self, members: Sequence[int]) -> Column:
-        """The same for some members only."""
+        """Return the column for some members only."""
         return Column([self.sources[i] for i in members], [self.rows[i] for i in members])
 
     def equals(self, other: Column) -> bool:
-        """Whether all members read the same there."""
+        """Return whether all members read the same there."""
         return self.rows == other.rows and all(map(is_, self.sources, other.sources))
 
 
@@ -60,7 +60,7 @@ class Column:
 
 
 def value_of(source: Any, row: int) -> Any:
-    """One operand of one member: a tensor or a number."""
+    """Return one operand of one member: a tensor or a number."""
     if type(source) is not Group:
         return source if row == WHOLE else ops.slice_(source, key=(row,))
     if source.values is not None:
@@ -76,7 +76,7 @@ def value_of(source: Any, row: int) -> Any:
 
 
 def numbers(values: Sequence[Any], dtype: Dtype) -> Operand:
-    """Python numbers: the one that all members have, or an array of them."""
+    """Return the Python number that all members share, or an array of their numbers."""
     first = values[0]
     if values.count(first) == len(values) and (
         first or len({math.copysign(1, value) for value in values}) == 1
@@ -89,7 +89,7 @@ def numbers(values: Sequence[Any], dtype: Dtype) -> Operand:
 
 
 def shared_parts(column: Column) -> list[list[int]]:
-    """The members in parts, where a few values are shared by many; empty where nothing is.
+    """Partition the members if many share a few values; return nothing otherwise.
 
     To stack what is shared would copy it for each member. (Rows of batches are one part.)
     """
@@ -105,7 +105,7 @@ def shared_parts(column: Column) -> list[list[int]]:
 
 
 def gather(column: Column, folded: bool = False) -> Operand:
-    """One operand of all members; the one value that they share, if they do."""
+    """Gather one operand of all members, or return the value that they share."""
     first = column.sources[0]
     if len(column.distinct) > 1:
         return _from_many(column, folded)
@@ -119,7 +119,7 @@ def gather(column: Column, folded: bool = False) -> Operand:
 
 
 def rows_of(batch: Any, rows: Sequence[int], offset: int | None, folded: bool = False) -> Operand:
-    """Rows of one batch: of a group (whose rows begin at `offset`), or of a user's tensor."""
+    """Return rows of one batch: of a group (from row `offset` on), or of a user's tensor."""
     start, count = rows[0], len(rows)
     begin = start + (offset or 0)
     if rows[-1] - start == count - 1 and rows == list(range(start, start + count)):
@@ -134,7 +134,7 @@ def rows_of(batch: Any, rows: Sequence[int], offset: int | None, folded: bool = 
 
 
 def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
-    """Rows of one batch. The gradients of our own batches are added up once, at the end.
+    """Pick rows of one batch; gradients of our own batches are summed once, at the end.
 
     One row is a number, or a tuple of it where its axis of length 1 stays; see `place_of`.
     """
@@ -142,7 +142,7 @@ def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
 
 
 def _joined(values: Sequence[Any], folded: bool) -> Any:
-    """Single values as a batch."""
+    """Join single values into a batch."""
     if not listeners and not any(x.requires_grad for x in values):
         arrays = [x._array for x in values]
         return Tensor._around(np.concatenate(arrays) if folded else np.array(arrays))
@@ -150,7 +150,7 @@ def _joined(values: Sequence[Any], folded: bool) -> Any:
 
 
 def _from_many(column: Column, folded: bool) -> Operand:
-    """Rows of several batches, single values among them."""
+    """Gather rows of several batches, single values among them."""
     count = len(column.sources)
     if len(column.distinct) == count == column.rows.count(WHOLE):
         return _joined(column.sources, folded), True
@@ -183,7 +183,7 @@ def _from_many(column: Column, folded: bool) -> Operand:
 def _pick_from_many(
     places: dict[Any, tuple[list[int], list[int]]], count: int, ours: bool, folded: bool
 ) -> Any:
-    """Single values are stacked first; what is left to do is to pick from some batches."""
+    """Pick rows from several batches; single values are stacked first."""
     singles = [value for value, (rows, _) in places.items() if rows[0] == WHOLE]
     if len(singles) == count:  # each is there once, and they are in order
         return _joined(singles, folded)

@@ -1,4 +1,4 @@
-"""Noted operations in groups that can run as one, and the order in which groups run.
+"""Recorded operations in groups that can run as one, and the order in which groups run.
 
 Operations belong together when they have the same signature: operator, attributes, shapes and data
 types of the operands, and the very same parameters. Those at the same depth cannot depend on each
@@ -27,7 +27,7 @@ WHOLE = -1  # in the place of a row number: all of the tensor
 
 
 class Signature:
-    """What the members of a group have in common.
+    """The operator, operands and attributes that all members of a group have in common.
 
     `kinds` tells for each operand how it may vary: a tuple (it may, being of this shape, data type
     and need of a gradient; with a fourth, it is made from parameters, by the group of this number),
@@ -63,13 +63,13 @@ class Signature:
         self.kind = (self.shape, self.dtype, self.requires_grad)
         self.width = 2 * len(kinds) + LINE  # of one member
         self.folded = is_folded(self.shape)
-        self._tell_varying()
+        self._find_varying()
         self.of_parameters = bool(kinds) and all(map(_is_parameter, kinds))
         self.once: list[Any] | None = None
         self.open: dict[int, Group] = {}  # by depth: those that take members
 
-    def _tell_varying(self) -> None:
-        """Which operands may vary, and whether batches of them need no change of shape."""
+    def _find_varying(self) -> None:
+        """Work out which operands may vary, and whether their batches keep their shape."""
         self.varying = [i for i, kind in enumerate(self.kinds) if type(kind) is tuple]
         rank, shapes = len(self.shape), [spec.shape or () for spec in self.operands]
         if self.op is ops.matmul:
@@ -82,13 +82,13 @@ class Signature:
             self.even = self.op.elementwise and fits and not numbers
 
     def fits(self, batched: list[bool]) -> bool:
-        """Whether operands of which these are batches are all that the operator needs."""
+        """Return whether the operator takes operands of which these are batches."""
         if True not in batched:
             return True
         return self.even and (self.op is not ops.matmul or batched == [True, False])
 
     def loosened(self, loose: set[Any], known: dict[Any, Signature]) -> Signature:
-        """The signature in which tensors of these forms vary from member to member."""
+        """Return the signature in which tensors of these forms vary between members."""
         kinds = tuple(
             (*_form(kind), kind.requires_grad) if _form(kind) in loose else kind
             for kind in self.kinds
@@ -99,12 +99,12 @@ class Signature:
             found = known[form] = copy.copy(self)
             found.form, found.kinds = form, kinds
             found.routine = self.routine and self.routine.loosened(kinds)
-            found._tell_varying()
+            found._find_varying()
         return found
 
 
 def is_folded(shape: Sequence[Any] | None) -> bool:
-    """Whether members of this shape are rows of their batch without their axis of length 1.
+    """Return whether members of this shape are batch rows without their axis of length 1.
 
     A hundred members of shape (1, 64) are one batch of shape (100, 64), not (100, 1, 64): so are
     the results of a layer that was given a hundred rows.
@@ -113,26 +113,26 @@ def is_folded(shape: Sequence[Any] | None) -> bool:
 
 
 def _is_parameter(kind: Any) -> bool:
-    """Whether an operand is a matrix that somebody trains."""
+    """Return whether an operand is a matrix that is trained."""
     if isinstance(kind, (tuple, type)) or kind.creator is not None:
         return False
     return bool(kind.requires_grad) and len(kind.shape) > 1 < kind.shape[0]
 
 
 def _wants(kind: Any) -> bool:
-    """Whether an operand of this kind requires a gradient."""
+    """Return whether an operand of this kind requires a gradient."""
     if type(kind) is tuple:
         return bool(kind[2])
     return not isinstance(kind, type) and bool(kind.requires_grad)
 
 
 def _form(kind: Any) -> Any:
-    """Shape and data type of a tensor that all members of a group share; None for other kinds."""
+    """Return shape and dtype of a tensor that a group's members share; None for others."""
     return None if isinstance(kind, (tuple, type)) else (kind.shape, kind.dtype)
 
 
 class Group:
-    """Operations of one signature and depth: noted, and after its run where their results are.
+    """Recorded operations of one signature and depth; after its run, where their results are.
 
     `owner` runs it; None once it ran or was dropped. `members` is flat, for speed: for each member
     the source and the row of each operand (a group and its member; a tensor and a row of it, or
@@ -165,18 +165,18 @@ class Group:
             self.kind = (*signature.kind, self.number)
 
     def column(self, operand: int) -> tuple[list[Any], list[int]]:
-        """Source and row of one operand, for all members."""
+        """Return source and row of one operand, for all members."""
         width = self.signature.width
         return self.members[2 * operand :: width], self.members[2 * operand + 1 :: width]
 
     def member(self, member: int) -> tuple[list[Any], list[int]]:
-        """Source and row of each operand, for one member."""
+        """Return source and row of each operand, for one member."""
         first = member * self.signature.width
         pairs = self.members[first : first + 2 * len(self.signature.kinds)]
         return pairs[::2], pairs[1::2]
 
     def line(self, member: int) -> tuple[CodeType | SavedLine, int]:
-        """The user's line that noted a member."""
+        """Return the user's line that noted a member."""
         end = (member + 1) * self.signature.width
         code, lasti = self.members[end - LINE : end]
         return code, lasti
@@ -185,7 +185,7 @@ class Group:
         return Location(*self.line(member))
 
     def close(self, ran: bool = False) -> None:
-        """Take no more members and forget those there are: it ran, or never will."""
+        """Take no more members and forget the present ones: the group ran, or never will."""
         self.ran = ran
         if not ran:
             self.place = self.where(0)
@@ -193,7 +193,7 @@ class Group:
         self.signature.open.pop(self.depth, None)
 
     def read(self, looks: Iterable[Any]) -> None:
-        """Members read these: groups, parameters, or what others look like."""
+        """Note what members read: groups, parameters, or the form of others."""
         for sources, look in zip(self.sources, looks, strict=True):
             if type(look) is Group:
                 sources.add(look)
@@ -203,7 +203,7 @@ class Group:
 
 
 def leading_to(wanted: Iterable[Group]) -> list[Group]:
-    """The groups that have not run and must, for these to run; earlier ones first."""
+    """Return the groups that must still run before these; earlier ones first."""
     found = {g for g in wanted if not g.ran}
     stack = list(found)
     while stack:
@@ -254,7 +254,7 @@ class Agenda:
                         self._enter(reader)
 
     def _enter(self, group: Group) -> None:
-        """Nothing is missing for this group any more."""
+        """Mark a group as ready: nothing is missing for it."""
         signature = group.signature
         if signature not in self.ready:
             self.ready[signature] = []
@@ -263,7 +263,7 @@ class Agenda:
         self.ready[signature].append(group)
 
     def _follow(self, chain: list[Group]) -> None:
-        """Append the sums that go on from this one and miss nothing else: one running sum."""
+        """Append the sums that continue this one and miss nothing else: one running sum."""
         while is_sum(chain[-1]):
             readers = self.readers.get(chain[-1], [])
             if len(readers) != 1 or self.waiting[readers[0]] != 1:
@@ -299,7 +299,7 @@ def _loosen(groups: list[Group]) -> None:
 
 
 def is_sum(group: Group) -> bool:
-    """One addition of two values of the same form: a step of a running sum."""
+    """Return whether this is an addition of two equal forms: a step of a running sum."""
     signature = group.signature
     if group.count > 1 or signature.op is not ops.add or signature.dtype.kind != "f":
         return False
@@ -308,5 +308,5 @@ def is_sum(group: Group) -> bool:
 
 
 def follows(group: Group, other: Group) -> bool:
-    """Whether the group goes on from the other, so that they are a chain."""
+    """Return whether the group continues the other, so that they form a chain."""
     return group.members[0] is other or group.members[2] is other

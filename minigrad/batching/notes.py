@@ -1,4 +1,4 @@
-"""What a recording is told of noted operations: each by itself, and which of them ran as one."""
+"""Events about recorded operations: each by itself, and which of them ran as one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minigrad.dynamic.tensor import Tensor
 
 
 class Note(BaseNode):
-    """One noted operation, as data.
+    """One recorded operation, as data.
 
     `inputs` holds for each operand the note or the tape node that it comes from, or the tensor or
     number itself. `depth` is the number of operations on the longest way to it from values at hand,
@@ -30,7 +30,7 @@ class Note(BaseNode):
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Noted operations of one signature that ran as one, and how they did.
+    """Recorded operations of one signature that ran as one, and how they did.
 
     how: "batched" (one operator, a row for each), "once" (one operator, whose result they share;
     or only one member), "running sum" (additions that go on from each other, as one cumulative
@@ -48,7 +48,7 @@ class Together:
 
     @property
     def depth(self) -> int:
-        """That of the deepest member."""
+        """The depth of the deepest member."""
         return max(note.depth for note in self.members)
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Together:
 
 
 class Notebook:
-    """The notes of one block; empty as long as nobody listens."""
+    """The notes of one block; empty as long as there is no listener."""
 
     def __init__(self) -> None:
         self.notes: dict[tuple[Group, int], Note] = {}
@@ -66,7 +66,7 @@ class Notebook:
         events.emit("noted", note.op, note)
 
     def tell_group(self, groups: list[Group], how: str) -> None:
-        """The groups ran, and are about to forget their members."""
+        """Report groups that ran and are about to forget their members."""
         members = [(group, row) for group in groups for row in range(group.count)]
         notes = [self._note(group, row) for group, row in members]
         together = Together(groups[0].number, groups[0].signature.op, tuple(notes), how)
@@ -83,7 +83,7 @@ class Notebook:
         note.op, note.attrs, note.order = signature.op, signature.attrs, next_order()
         note.shape, note.dtype, note.depth = signature.shape, signature.dtype, group.depth
         note.code, note.lasti = group.line(row)
-        note.scope, note.group = context.scope, None
+        note.scope, note.group = context.now.scope, None
         note.inputs = self._inputs(group, row)
         self.notes[group, row] = note
         return note
@@ -93,7 +93,7 @@ class Notebook:
         return tuple(map(self._source, sources, rows))
 
     def _source(self, source: Any, row: int) -> Any:
-        """The note of an operand; None if it was noted while nobody listened."""
+        """Return the note of an operand; None if it was noted without a listener."""
         if type(source) is Group:
             return self.notes.get((source, row))
         return (source.creator or source) if isinstance(source, Tensor) else source

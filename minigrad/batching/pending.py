@@ -1,4 +1,4 @@
-"""A tensor whose operation was noted and has not run."""
+"""Tensors whose operations were recorded and haven't run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS = ("_array", "creator", "requires_grad", "grad", "name")  # what a tensor 
 
 
 class Pending(Tensor):
-    """A tensor of known shape and data type without values: the result of a noted operation.
+    """A tensor of known shape and data type without values: a recorded operation's result.
 
     It is laid out like a tensor, so that it can turn into one (`settle`). Until then the memory of
     `data` and `creator` holds the group that it is noted in, and which member of it.
@@ -55,12 +55,12 @@ class Pending(Tensor):
         return self.shape[0] if self.shape else len(self._array)  # which says what is wrong
 
     def detach(self) -> Tensor:
-        """The same values without their history; still noted."""
+        """Return the same values without history, still pending."""
         return self._alone(ops.stop_gradient)
 
 
 def settle(pending: Pending) -> None:
-    """Turn it into an ordinary tensor; what it needs is run first."""
+    """Turn a pending tensor into an ordinary one, after running what it depends on."""
     group, row = pending.group, pending.row
     run_first(group)
     with at_once(), recording(group.signature.requires_grad):
@@ -73,7 +73,7 @@ def settle(pending: Pending) -> None:
 
 
 def run_first(group: Group) -> None:
-    """Have the group run, if it has not."""
+    """Run the group if it hasn't run yet."""
     if not group.ran:
         if group.owner is None:
             raise GraphError("lazy_dropped", op=group.signature.op, defined=group.place)
@@ -81,7 +81,7 @@ def run_first(group: Group) -> None:
 
 
 def _settling(name: str) -> property:
-    """A part of a tensor that it has only when it is one."""
+    """Make a property that first computes the pending tensor."""
 
     def read(self: Pending) -> Any:
         settle(self)
@@ -106,7 +106,7 @@ Pending.data = vars(Pending)["_array"]
 
 
 def seen(x: Tensor) -> Any:
-    """What counts of a tensor at hand for the group of its reader.
+    """Return what matters of a computed tensor for the group of its reader.
 
     A matrix, and a leaf that requires a gradient, look like a parameter: the tensor itself counts.
     """
@@ -121,16 +121,16 @@ def seen(x: Tensor) -> Any:
 
 
 def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
-    """`x += y` and the like: x stands for the new result from here on.
+    """Make `x += y` and the like: x is the new result from here on.
 
-    Whoever read x before has read the old one, as nothing noted shares memory.
+    Earlier readers of x have read the old value, as recorded operations share no memory.
     """
 
     def method(self: Pending, other: Any) -> Any:
         if isinstance(other, Node):
             return NotImplemented
-        taker = context.now.taker
-        if taker is not None and not taker.builds and type(self) is Pending:
+        active_reader = context.now.active_reader
+        if active_reader is not None and not active_reader.builds and type(self) is Pending:
             result = op(self, other)
             same = result.shape == self.shape and result.dtype == self.dtype
             if same and type(result) is Pending:

@@ -34,7 +34,7 @@ class Operands:
 
     @property
     def ranks(self) -> list[int]:
-        """Numbers of axes as one sample has them."""
+        """The number of axes of each operand, for one sample."""
         return [len(spec.shape or ()) for spec in self.signature.operands]
 
     @property
@@ -52,7 +52,7 @@ class Operands:
         return (self.count, *(shape[1:] if self.signature.folded else shape))
 
     def aligned(self, xs: Sequence[Any], rank: int) -> list[Any]:
-        """Operands, batched ones with axes of length 1 inserted up to `rank` axes in all."""
+        """Return the operands, batched ones with axes of length 1 inserted up to rank `rank`."""
         pairs = zip(xs, self.batched, strict=True)
         return [_widened(x, rank - len(x.shape)) if b else x for x, b in pairs]
 
@@ -62,12 +62,12 @@ RULES: dict[Op, Rule] = {}
 
 
 def has_rule(op: Op) -> bool:
-    """Whether the operator may run on many samples at once."""
+    """Return whether the operator may run on many samples at once."""
     return op.elementwise or op in RULES
 
 
 def run_batched(operands: Operands) -> Any:
-    """The results of all samples as one tensor, a row for each; None where no rule tells how."""
+    """Run all samples as one tensor, a row for each; None if there is no rule."""
     signature = operands.signature
     op = signature.op
     if signature.routine:
@@ -80,7 +80,7 @@ def run_batched(operands: Operands) -> Any:
 
 
 def elementwise(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    """Broadcasting does it, once all samples have the same number of axes."""
+    """Run an elementwise operator by broadcasting, once all samples have equal rank."""
     signature = operands.signature
     if signature.folded:
         return op(*operands.aligned(operands.rows, len(signature.shape)), **attrs)
@@ -102,18 +102,18 @@ def _widened(x: Any, more: int) -> Any:
 
 
 def _within_rows(axis: int, operands: Operands) -> bool:
-    """Whether the batch is in the place of the first axis, which is not the one that is meant."""
+    """Return whether the batch axis replaces the first axis and another one is meant."""
     rank = max(len(operands.signature.shape), operands.ranks[0])
     return _folded_both(operands) and axis % rank != 0
 
 
 def _folded_both(operands: Operands) -> bool:
-    """Whether samples are rows without their first axis, before and after."""
+    """Return whether samples are rows without their first axis, before and after."""
     return operands.signature.folded and is_folded(operands.signature.operands[0].shape)
 
 
 def _later(axis: int) -> int:
-    """The same axis when there is one more in front."""
+    """Return the same axis with one more in front."""
     return axis + 1 if axis >= 0 else axis
 
 
@@ -129,7 +129,7 @@ REDUCTIONS = (ops.sum, ops.mean, ops.max, ops.min, ops.all, ops.any, ops.logsume
 
 @rule_for(*REDUCTIONS)
 def _reduced(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    """All elements of a sample are laid in one row first: so they are added in the same order."""
+    """Reduce each sample's elements in one row, so that they are added in the same order."""
     (x,), (rank,) = operands.rows, operands.ranks
     axis, keepdims = attrs.get("axis"), attrs.get("keepdims", False)
     if axis is not None:
@@ -151,7 +151,7 @@ def _position(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 
 def _shifted(default: int) -> Rule:
-    """One operand and one axis, which has this default."""
+    """Make the rule for one operand and one axis with this default."""
 
     def rule(op: Op, operands: Operands, attrs: Attrs) -> Any:
         axis = attrs.get("axis", default)
@@ -182,7 +182,7 @@ def _squeezed(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 @rule_for(ops.concatenate, ops.stack)
 def _joined(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    """Shared operands are repeated for each sample."""
+    """Join operands, shared ones repeated for each sample."""
     axis = attrs.get("axis", 0)
     rows = op is ops.concatenate and _within_rows(axis, operands)
     values = [
@@ -234,7 +234,7 @@ def _sliced(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 @rule_for(ops.take)
 def _taken(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    """A table shared by all samples or one for each; where both vary, samples count as an axis."""
+    """Take from a table shared by all samples, or one for each."""
     (x, *indices), axis = operands.values, attrs.get("axis", 0)
     own, *vary = operands.batched
     if not any(vary):
@@ -250,7 +250,7 @@ def _taken(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 @rule_for(ops.gather, ops.softmax_cross_entropy, ops.softmax_cross_entropy_gradient)
 def _row_by_row(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    """Operands that are matched element by element must all be there for each sample."""
+    """Run an operator that needs all operands for each sample."""
     if not all(operands.batched):
         return None
     moved = {"axis": _later(attrs["axis"])} if "axis" in attrs else {}
@@ -267,7 +267,7 @@ def _one_hot(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 @rule_for(ops.conv2d, ops.max_pool2d, ops.avg_pool2d)
 def _images(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    """The images of all samples are one batch; the kernels must be shared."""
+    """Run on all samples' images as one batch; the kernels must be shared."""
     (x, *weights), (own, *vary) = operands.values, operands.batched
     if not own or any(vary):
         return None
@@ -281,7 +281,7 @@ def _images(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 @rule_for(ops.matmul)
 def _product(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    """Vectors and rows against a shared matrix become one large product; else a batch of them."""
+    """Turn vectors and rows times a shared matrix into one large product, else a batch."""
     a_rank, b_rank = operands.ranks
     flip_a, flip_b = attrs.get("transpose_a", False), attrs.get("transpose_b", False)
     shared = operands.batched == [True, False] and b_rank <= 2
@@ -301,7 +301,7 @@ def _product(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 
 def _products(op: Op, operands: Operands, flip_a: bool, flip_b: bool) -> Any:
-    """A vector stands as one row or one column; axes in front of the matrix are aligned."""
+    """Multiply a batch of matrices; a vector is one row or one column."""
     (a, b), (a_rank, b_rank) = operands.values, operands.ranks
     rank = max(a_rank, b_rank, 2)
     shapes = [

@@ -1,4 +1,4 @@
-"""Running groups of noted operations: operands stacked, one operator, results left as rows.
+"""Running groups of recorded operations: operands stacked, one operator, results kept as rows.
 
 All of it goes through the ordinary tape, so the backward pass is batched by the ordinary sweep.
 """
@@ -37,7 +37,7 @@ BATCHED, ONCE, SINGLY, RUNNING = "batched", "once", "one by one", "running sum"
 def run_together(groups: list[Group]) -> str:
     """Run groups of one signature, and say how. An error names the line of the member."""
     signature = groups[0].signature
-    if context.recording is not signature.grad:
+    if context.now.recording is not signature.grad:
         with recording(signature.grad):
             return run_together(groups)
     try:
@@ -75,7 +75,7 @@ def _run(signature: Signature, groups: list[Group]) -> str:
 
 
 def _run_singly(signature: Signature, groups: list[Group]) -> str:
-    """Each member by itself: there is no rule for a batch, or one of them fails."""
+    """Run each member by itself: there is no rule for a batch, or a member fails."""
     for group in groups:
         values = []
         for member in range(group.count):
@@ -93,14 +93,14 @@ def _run_singly(signature: Signature, groups: list[Group]) -> str:
 
 
 def _stands_alone(group: Group) -> bool:
-    """Whether the only member takes no row of a batch, or could not run on one."""
+    """Return whether a single member takes no row of a batch, or couldn't run on one."""
     signature, sources = group.signature, group.members[:-LINE:2]
     rows = any(type(x) is Group and not x.single and x.values is None for x in sources)
     return not rows or not (has_rule(signature.op) or signature.routine)
 
 
 def _plain(group: Group, member: int) -> Any:
-    """One member as it was noted."""
+    """Run one member as it was noted."""
     signature = group.signature
     sources, rows = group.member(member)
     if signature.rows:
@@ -118,7 +118,7 @@ def _plain(group: Group, member: int) -> Any:
 
 
 def _in_order(group: Group) -> Operand:
-    """The results where each operand is rows of one batch, or shared: most groups are like this.
+    """Run a group whose operands are rows of one batch each, or shared: the common case.
 
     None where that is not so, or where an operator needs batches of another shape.
     """
@@ -143,7 +143,7 @@ def _in_order(group: Group) -> Operand:
 
 
 def _compute(signature: Signature, columns: Sequence[Column | None], count: int) -> Operand:
-    """The results: a row for each member, or the one that all share; None without a rule."""
+    """Compute the results: a row for each member, or a shared one; None without a rule."""
     values: list[Any] = []
     batched: list[bool] = []
     before: Column | None = None
@@ -177,7 +177,7 @@ def _compute(signature: Signature, columns: Sequence[Column | None], count: int)
 def _in_parts(
     signature: Signature, columns: Sequence[Column | None], parts: Sequence[Sequence[int]]
 ) -> Any:
-    """The members in parts that share an operand, and their results back in the first order."""
+    """Run the members in parts that share an operand; return results in the first order."""
     results, rows = [], []
     for part in parts:
         some = [column and column.part(part) for column in columns]
@@ -192,7 +192,7 @@ def _in_parts(
 
 
 def _shaped(signature: Signature, rows: Any, own: bool) -> Any:
-    """What was read as x[i : i + 1] keeps its axis of length 1, unless batches are without it."""
+    """Keep the axis of length 1 of x[i : i + 1], unless batches are without it."""
     shape = signature.shape
     if own:
         shape = (rows.shape[0], *(shape[1:] if signature.folded else shape))
@@ -200,7 +200,7 @@ def _shaped(signature: Signature, rows: Any, own: bool) -> Any:
 
 
 def _running_sum(chain: list[Group]) -> Any:
-    """The sums of a chain: what it begins with and what each step adds, summed up row by row."""
+    """Compute a chain's sums: its start and what each step adds, summed row by row."""
     sources, rows = chain[0].members[0:4:2], chain[0].members[1:4:2]
     for before, group in itertools.pairwise(chain):
         i = 2 if group.members[0] is before else 0

@@ -6,8 +6,8 @@ as lines, with the bodies of branches and loops, and `source` puts the text toge
 it; `program` is what the user holds.
 """
 
-from minigrad.compiler.bound import Bound
 from minigrad.compiler.executors import EXECUTORS
 from minigrad.compiler.program import Program
+from minigrad.compiler.specialized import SpecializedProgram
 
-__all__ = ["EXECUTORS", "Bound", "Program"]
+__all__ = ["EXECUTORS", "Program", "SpecializedProgram"]

@@ -22,9 +22,9 @@ from minigrad.static.fused import FUSED
 class Builder(Calls):
     """Makes the slots of all values and the calls that fill them, node by node.
 
-    apart: no two values lie in the same memory, so that calls of several nodes may run at once.
+    apart: no two values share memory, so that calls of several nodes may run at once.
     exact: only calls that give the same bits as the kernels of the operators.
-    planner: gives each value its place, where they do not all lie apart.
+    planner: gives each value its place, unless each has memory of its own.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Builder(Calls):
         self.scratch_blocks = [("scratch", self.shared.memory), ("lasting", self.lasting.memory)]
 
     def _turned(self, node: Node, array: Array) -> Slot:
-        """The place of images that lie with the batch as the last axis."""
+        """Return the slot of images that are stored with the batch as the last axis."""
         n, c, height, width = shape_of(self.specs[node])
         form = c, height, width, n
         base = Slot("planned", Spec(form, node.dtype), array.reshape(form), node)
@@ -119,7 +119,7 @@ class Builder(Calls):
                 expand(self, node, results[0], operands)
 
     def _emit_free(self, node: Node) -> None:
-        """A value that is made anew at each run."""
+        """Emit a value that is allocated again at each run."""
         operands = [_given(node, i, self.slots[x]) for i, x in enumerate(node.inputs)]
         if node.op is state.assign and self.layout.adopts(node):
             operands = operands[1:]
@@ -129,7 +129,7 @@ class Builder(Calls):
     def _chosen(
         self, node: Node, results: list[Slot], operands: list[Slot]
     ) -> tuple[Any, list[Slot]] | None:
-        """The kernel of the executor, if it has one, and what it works on.
+        """Return the executor's kernel, if it has one, and its operands.
 
         Kernels want their arrays as they lie in memory: all with the batch last, or none.
         """
@@ -144,7 +144,7 @@ class Builder(Calls):
         return None if kernel is None else (kernel, given)
 
     def _results(self, node: Node) -> list[Slot]:
-        """Where the results go; one that nobody reads goes into scratch memory."""
+        """Return the slots of the results; unread ones go into scratch memory."""
         if self.layout.kind[node] != "whole":
             return [self.slots[node]]
         chosen = self.layout.parts.get(node, {})
@@ -155,7 +155,7 @@ class Builder(Calls):
         ]
 
     def _emit_region(self, node: Node, outputs: list[Slot], operands: list[Slot]) -> None:
-        """A region without a kernel of its own: its operators are calls like all others."""
+        """Emit a region without a kernel of its own: one call for each operator."""
         region = region_of(node.attrs["body"])
         body = region.body
         known = concrete_specs(
@@ -192,5 +192,5 @@ class Builder(Calls):
 
 
 def _given(node: Node, i: int, x: Slot) -> Any:
-    """A Spec where only the shape is read, so that the data need not be there."""
+    """Return a Spec if only the shape is read, so that the data need not be there."""
     return x.spec if i in node.op.shape_only and is_known(x.spec) else x

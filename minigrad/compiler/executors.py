@@ -4,7 +4,7 @@ An executor is a choice of kernels. `choose(node, results, operands)` is asked f
 values all lie in known places, with their specs; it returns a function that takes the arrays of the
 results, then those of the operands, or None: then the operator is called as everywhere else.
 
-This is the one door to what `compiler.numpy` and `compiler.c` hold, which is there for speed alone.
+This is the one entry point to `compiler.numpy` and `compiler.c`, which are there for speed alone.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Choose = Callable[[Node, Sequence[Spec], Sequence[Spec]], Kernel | None]
 
 
 def region_of(body: Graph) -> Region:
-    """The steps of a fused region, made once; the body holds them, as they refer to it."""
+    """Return the steps of a fused region, made once and held by its body."""
     if body.region is None:
         body.region = Region(body)
     return body.region  # type: ignore[no-any-return]
 
 
 def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:
-    """Tiles for a region that is too large for the cache; nothing else needs a kernel in NumPy."""
+    """Return tiles for a region that is too large for the cache; None for all else."""
     shape: Any = results[0].shape
     alike = all(x.shape == shape for x in results)
     if node.op is not FUSED or node.attrs["kind"] != "elementwise" or not alike:
@@ -46,7 +46,7 @@ def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kern
 
 
 def compiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:
-    """A function in C where there is a compiler and C can do it; tiles elsewhere."""
+    """Return a C function if there is a compiler and C can do it, else tiles."""
     return native.kernel(node, results, operands) or tiled(node, results, operands)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of each value of a graph: decided once, whatever the sizes of the inputs are.
+"""The treatment of each value of a graph, decided once for all input sizes.
 
 source   fed, a variable or a constant
 alias    another value in another shape
@@ -39,7 +39,7 @@ Kinds = tuple[str, ...]
 
 
 def concrete_specs(graph: Graph, shapes: Mapping[Node, Shape]) -> Specs:
-    """What is known of every node once the shapes of the inputs are: by the operators' rules."""
+    """Infer every node's spec from the shapes of the inputs by the operators' rules."""
     known: Specs = {}
     for node in graph.nodes:
         if node in shapes:
@@ -56,12 +56,12 @@ def concrete_specs(graph: Graph, shapes: Mapping[Node, Shape]) -> Specs:
 
 
 def is_known(spec: Spec) -> bool:
-    """Whether every length is known."""
+    """Return whether every length is known."""
     return spec.shape is not None and all(type(n) is int for n in spec.shape)
 
 
 def kinds_of(graph: Graph, specs: Mapping[Node, Spec]) -> Kinds:
-    """The kind of each node, before it is known what the caller keeps."""
+    """Return the kind of each node, before it is known what the caller keeps."""
     found: dict[Node, str] = {}
     for node in graph.nodes:
         sure = node.op is parts.output or all(is_known(specs[x]) for x in node.inputs)
@@ -83,7 +83,7 @@ def _kind(node: Node, spec: Spec, found: Mapping[Node, str]) -> str:
 
 
 class Layout:
-    """What becomes of each node, and from when to when each value is needed.
+    """The treatment of each node, and the lifetime of each value.
 
     specs: sizes by which the order of the nodes is chosen, that in which they were built or depth
     first, whichever needs less memory.
@@ -119,7 +119,7 @@ class Layout:
             self.order, self.lives = as_built, lives
 
     def _assigned(self) -> dict[Node, Node]:
-        """Values that become those of a variable, each of one: they are computed in its memory."""
+        """Return the values that are computed in a variable's memory."""
         found: dict[Node, Node] = {}
         assigns = [node for node in self.order if node.op is state.assign]
         times = Counter(node.inputs[0] for node in assigns)
@@ -130,12 +130,12 @@ class Layout:
         return {x: v for x, v in found.items() if x not in returned}
 
     def adopts(self, node: Node) -> bool:
-        """Whether an assigned value lies in the variable's own memory, once a run succeeds."""
+        """Return whether an assigned value is in the variable's own memory after a run."""
         return self.assigned.get(node.inputs[1]) is node.inputs[0]
 
     @functools.cached_property
     def noted(self) -> set[Node]:
-        """Assignments that the end of a run makes: nobody reads what they give."""
+        """Assignments whose results nothing reads, made at the end of a run."""
         if any(node.op is state.read_value for node in self.order):
             return set()
         read = {x for node in self.order if node.op is not state.group for x in node.inputs}
@@ -144,7 +144,7 @@ class Layout:
         return made - read
 
     def _parts(self) -> dict[Node, dict[int, Node]]:
-        """For each region with several results the nodes that stand for them."""
+        """Return for each region with several results the nodes of these results."""
         found: dict[Node, dict[int, Node]] = {}
         for node in self.order:
             if node.op is parts.output and self.kind[node.inputs[0]] == "whole":
@@ -155,7 +155,7 @@ class Layout:
         return found
 
     def _steps(self) -> dict[Node, Step]:
-        """What executors do by name, made ready once: the bodies of branches and loops."""
+        """Prepare the bodies of branches and loops once."""
         found = {n: Step(n, [], 0, ()) for n in self.order if n.op in HANDLERS}
         number_counters(found.values())
         for node in self.order:
@@ -164,7 +164,7 @@ class Layout:
         return found
 
     def _lives(self) -> dict[Node, tuple[int, int]]:
-        """The first and the last step at which each planned value is needed, in their order."""
+        """Return each planned value's first and last step, in their order."""
         place = {node: i for i, node in enumerate(self.order)}
         end = dict(place)
         for node, i in place.items():
@@ -178,7 +178,7 @@ class Layout:
         }
 
     def wanted(self, specs: Mapping[Node, Spec]) -> list[Wanted]:
-        """The values that need a place in the arena, with their sizes."""
+        """Return the values that need a place in the arena, with their sizes."""
         over = self.graph.in_place
         return [
             Wanted(n, shape_of(specs[n]), *life, (over[n],) if n in over else ())
@@ -187,5 +187,5 @@ class Layout:
 
 
 def shape_of(spec: Spec) -> Shape:
-    """The shape of a spec in which every length is known."""
+    """Return the shape of a spec in which every length is known."""
     return spec.shape  # type: ignore[return-value]

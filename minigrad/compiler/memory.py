@@ -1,4 +1,4 @@
-"""Whose an array is: what a run may write to, and what the caller may keep."""
+"""Ownership of arrays: what a run may write to, and what the caller may keep."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from minigrad.core import Array
 
 
-class Two:
-    """Two arrays that take turns: who holds the one may keep it while the other is written."""
+class DoubleBuffer:
+    """Two arrays that alternate: a caller can keep one while the other is written."""
 
     __slots__ = ("arrays", "dtype", "shape")
 
@@ -20,7 +20,7 @@ class Two:
         self.arrays: list[Array] = []
 
     def free(self) -> Array:
-        """One that nobody else holds, or a new one in the place of the older."""
+        """Return a buffer that nothing else holds, or replace the older one."""
         for array in self.arrays:
             if sys.getrefcount(array) == ALONE:
                 return array
@@ -28,7 +28,7 @@ class Two:
         return self.arrays[0]
 
     def other(self, now: Any) -> Array:
-        """One that is not this."""
+        """Return a buffer that isn't this one."""
         for array in self.arrays:
             if array is not now:
                 return array
@@ -40,14 +40,14 @@ ALONE = next(sys.getrefcount(x) for x in [np.empty(0)])  # of an array that only
 
 
 def own(value: Any) -> Any:
-    """A result that shares no memory with what is used again."""
+    """Return a result that shares no memory with buffers that are used again."""
     if not isinstance(value, np.ndarray):
         return value
     return value.copy() if value.ndim else value[()]
 
 
 def apart(value: Any, arena: Array) -> Any:
-    """A value that stays what it is when the arena is written to again."""
+    """Return a value that doesn't change when the arena is written to again."""
     if isinstance(value, tuple):
         return tuple([apart(part, arena) for part in value])
     borrowed = getattr(value, "base", None) is not None and np.may_share_memory(value, arena)

@@ -27,7 +27,7 @@ ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
 
 @dataclass(frozen=True, slots=True)
 class Lifetime:
-    """One value of the plan: its node, first and last step, size, and the buffer it lies in."""
+    """One value of the plan: its node, first and last step, size, and its buffer."""
 
     node: Node
     shape: tuple[int, ...]
@@ -59,12 +59,12 @@ class Plan:
 
     @property
     def unshared_bytes(self) -> int:
-        """What the same values would take with a buffer each."""
+        """The bytes that the same values would take with a buffer each."""
         return sum(aligned(x.bytes) for x in self.lifetimes)
 
     @property
     def peak_bytes(self) -> int:
-        """The most that is alive at one step: no plan can do with less.
+        """The most bytes alive at one step, which is a lower bound for every plan.
 
         A result that overwrites an operand is alive from the next step on.
         """
@@ -82,7 +82,7 @@ def aligned(size: int) -> int:
 
 
 def block(size: int) -> Array:
-    """So many bytes of memory, all 0, from the start of a cache line on."""
+    """Allocate zeroed memory that starts at a cache line."""
     memory = np.zeros(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start : start + size]
@@ -141,7 +141,7 @@ def share_buffers(wanted: Sequence[Wanted]) -> Plan:
 
 
 def lay_apart(wanted: Sequence[Wanted]) -> Plan:
-    """Give every value a buffer of its own, whenever it lives."""
+    """Give every value a buffer of its own, whatever its lifetime."""
     end = max((value.end for value in wanted), default=0)
     return share_buffers([replace(value, end=end, successor_of=()) for value in wanted])
 
@@ -151,7 +151,7 @@ Planner = Callable[[Lives, Mapping[Node, int]], Mapping[Node, int]]
 
 
 def planned_by(planner: Planner, wanted: Sequence[Wanted]) -> Plan:
-    """The plan that somebody else makes: it says where in the arena each value begins.
+    """Check and return a user's plan: where in the arena each value begins.
 
     planner: takes the first and last step of each value, and its bytes; returns its offset. A
     value has a buffer of its own, and those of values that never live at one step may overlap.
@@ -198,7 +198,7 @@ def _taken_over(
 
 
 def _best(free: list[tuple[int, int]], need: int, new: int) -> int:
-    """The smallest free buffer that is large enough, else the largest free one, else a new one."""
+    """Pick the smallest free buffer that fits, else the largest free one, else a new one."""
     if not free:
         return new
     place = min(bisect.bisect_left(free, (need, -1)), len(free) - 1)
@@ -213,14 +213,14 @@ class Arena:
         self.plan = plan
 
     def array(self, life: Lifetime) -> Array:
-        """The array of one value, in its buffer."""
+        """Return the array of one value, in its buffer."""
         offset = self.plan.buffers[life.buffer].offset
         flat = self.block[offset : offset + life.bytes].view(life.node.dtype)
         return flat.reshape(life.shape)
 
 
 def depth_first(graph: Graph) -> tuple[Node, ...]:
-    """The nodes, each as late as what reads it allows: all that leads to one end, then to the next.
+    """Order the nodes, each as late as its readers allow, one output after the other.
 
     What has an effect or must be handled by name stays in the order in which it was built.
     """

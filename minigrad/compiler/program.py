@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from minigrad.compiler.bound import Bound
 from minigrad.compiler.executors import EXECUTORS, with_c
 from minigrad.compiler.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
-from minigrad.compiler.memory import Two
+from minigrad.compiler.memory import DoubleBuffer
 from minigrad.compiler.plan import Plan, Planner, planned_by, share_buffers
 from minigrad.compiler.schedule.parallel import Costs, Parallel
 from minigrad.compiler.schedule.schedule import Place, Schedule
+from minigrad.compiler.specialized import SpecializedProgram
 from minigrad.compiler.text.program import write_reference
 from minigrad.control import COND
 from minigrad.control.untaken import branches, warn_of_nan
@@ -91,13 +91,13 @@ class Program:
         for x in sorted(self._inputs, key=attrgetter("order")):  # the newest holds a name
             self._known[x] = self._known[x.name] = x, x.dtype
         self._layouts: dict[Kinds, Layout] = {}
-        self._bound: dict[tuple[Shape, ...], Bound] = {}
-        self._pairs: dict[Node, Two] = {}
-        self._latest: Bound | None = None
+        self._bound: dict[tuple[Shape, ...], SpecializedProgram] = {}
+        self._pairs: dict[Node, DoubleBuffer] = {}
+        self._latest: SpecializedProgram | None = None
         self._parallel: tuple[tuple[Shape, ...], Parallel] | None = None
 
     def __call__(self, feed_dict: Mapping[Any, Any] | None = None) -> Any:
-        """Run with these feeds, by placeholder or name; one array or a list, as built.
+        """Run with these feeds, by placeholder or name; return one array or a list, as built.
 
         Raises NotFedError, FeedError, and the errors of the operators with both lines.
         """
@@ -119,7 +119,7 @@ class Program:
             return results[0] if self.graph.single else results
 
     def _as_they_are(self, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array] | None:
-        """The feeds by placeholder where nothing is to be converted, else None."""
+        """Return the feeds by placeholder if none needs a conversion, else None."""
         if type(feed_dict) is not dict or len(feed_dict) != len(self._inputs):
             return None
         found: dict[Node, Array] = {}
@@ -137,8 +137,8 @@ class Program:
     def _interpreter(self) -> Interpreter:
         return Interpreter(self.graph.outputs, effects=self.graph.effects)
 
-    def bind(self, feeds: Mapping[Node, Array]) -> Bound:
-        """The calls for feeds of these shapes: made once for each combination."""
+    def bind(self, feeds: Mapping[Node, Array]) -> SpecializedProgram:
+        """Return the calls for feeds of these shapes, made once for each combination."""
         key = self._shapes_of(feeds)
         if key not in self._bound:
             if len(self._bound) >= MOST_BOUND:
@@ -153,8 +153,8 @@ class Program:
         return tuple([np.shape(feeds[node]) for node in self._inputs])
 
     @no_collection()
-    def _made(self, shapes: tuple[Shape, ...], apart: bool = False) -> Bound:
-        """Bind the graph to these shapes; what does not depend on sizes is there from before."""
+    def _made(self, shapes: tuple[Shape, ...], apart: bool = False) -> SpecializedProgram:
+        """Bind the graph to these shapes; whatever doesn't depend on sizes is reused."""
         specs = concrete_specs(self.graph, dict(zip(self._inputs, shapes, strict=True)))
         kinds = kinds_of(self.graph, specs)
         if kinds not in self._layouts:
@@ -162,18 +162,20 @@ class Program:
             if events.listeners:
                 events.emit("compiled", None, self)
         choose = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
-        bound = Bound(self._layouts[kinds], specs, choose, self._pairs, apart, self._planner)
+        bound = SpecializedProgram(
+            self._layouts[kinds], specs, choose, self._pairs, apart, self._planner
+        )
         if events.listeners:
             events.emit("bound", None, self)
         return bound
 
     @property
-    def bound(self) -> Bound:
+    def bound(self) -> SpecializedProgram:
         """The calls of the latest run, or those for the declared shapes."""
-        found: Bound = self._turn.look(self._of_latest)
+        found: SpecializedProgram = self._turn.look(self._of_latest)
         return found
 
-    def _of_latest(self) -> Bound:
+    def _of_latest(self) -> SpecializedProgram:
         if self._latest is None:
             for node in self._inputs:
                 if node.shape is None or None in node.shape:
@@ -190,7 +192,7 @@ class Program:
         handover: float | None = None,
         place: Place | None = None,
     ) -> Schedule:
-        """Which of so many devices (threads, at most 1024) runs which kernel when: list scheduling.
+        """Schedule the kernels on devices (threads, at most 1024) by list scheduling.
 
         costs: seconds for each node, as a mapping (from nodes or names) or a function. Without
         them the kernels are timed, fed with `feed_dict` or with numbers made up, for the shapes of
@@ -239,7 +241,7 @@ class Program:
         return replace(schedule, runner=functools.partial(self._turn.run, self._run_on))
 
     def _apart(self, shapes: tuple[Shape, ...]) -> Parallel:
-        """The tasks for these shapes; those of the latest are kept."""
+        """Return the tasks for these shapes; those of the latest are kept."""
         if self._parallel is None or self._parallel[0] != shapes:
             self._parallel = shapes, Parallel(self._made(shapes, apart=True))
         return self._parallel[1]
@@ -261,16 +263,16 @@ class Program:
         shards: int = 1,
         reduce: str | None = None,
     ) -> Any:
-        """The program with these feeds as a graph of Dask's, a `dask.delayed` object.
+        """Convert the program with these feeds to a Dask graph, a `dask.delayed` object.
 
         Its `compute()` gives what the program gives, bit for bit: on threads, on processes
         (`scheduler="processes"`) or on a cluster (`client.compute`), and `visualize()` draws it.
         tasks: "kernels", each a task (a fused region is one); "regions", chains of them; a number,
         so many stretches of about as many kernels; "whole", all as one. What Dask does around a
-        task costs more than most kernels do: see `viz.granularity`. shards: into how many parts of
-        the batch each placeholder with an open first axis is split; results with such an axis are
-        put together again, of all others `reduce` says whether they are a "mean" over the batch or
-        a "sum": equal then but for rounding. Variables have the values of now.
+        task costs more than most kernels do: `lessons.granularity` shows it. shards: into how many
+        parts of the batch each placeholder with an open first axis is split; results with such an
+        axis are put together again, of all others `reduce` says whether they are a "mean" over the
+        batch or a "sum": equal then but for rounding. Variables have the values of now.
 
         Raises GraphError for what changes variables, counts runs or prints, and for a batch that
         cannot be split; ArgumentError for other options; MissingPackageError without the extra
@@ -287,7 +289,7 @@ class Program:
 
     @property
     def plan(self) -> Plan:
-        """Which values share which memory."""
+        """The memory plan: which values share which memory."""
         return self.bound.plan
 
     @property
@@ -295,7 +297,7 @@ class Program:
         """The program as Python: one line for each call, with the node and the line it came from.
 
         The text defines `program(feeds, variables)`, which is what runs once it has paid to compile
-        it (from the second run on, with loops from the first) and nobody listens to each call;
+        it (from the second run on, with loops from the first) and no listener follows each call;
         `load_source` gives it to you. It holds no name of
         the user's but as a string or in a comment. What the executor "c" has compiled comes before
         it, in C, and the Python is a comment there.
@@ -311,11 +313,11 @@ class Program:
         return text if self.executor == REFERENCE else with_c(self.bound.flat, text)
 
     def load_source(self) -> Callable[..., list[Any]]:
-        """The function `program(feeds, variables)` that the text of `source` defines.
+        """Load the function `program(feeds, variables)` that the text of `source` defines.
 
         feeds, variables: dictionaries of arrays by name; new values of variables are put into the
         second. The results are those of the program itself, bit for bit. As in the program, calls
-        from several threads wait for each other; the text alone leaves that to whoever runs it.
+        from several threads wait for each other; the text alone leaves that to its caller.
 
         >>> import minigrad as mg
         >>> with mg.Graph():
@@ -345,7 +347,7 @@ class Program:
 
     @property
     def kernels(self) -> int:
-        """How many kernels there are; a fused region is one.
+        """The number of kernels; a fused region is one.
 
         A run starts each of them once, those within branches and loops as often as these run;
         `mg.record` counts that.

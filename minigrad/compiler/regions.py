@@ -39,7 +39,7 @@ class RegionStep:
 
 
 def direct(node: Node) -> np.ufunc | None:
-    """The NumPy function to call with the result last, if there is one."""
+    """Return the NumPy function to call with the result last, if there is one."""
     ufunc = None if node.attrs else node.op.ufunc
     return None if ufunc in (np.maximum, np.minimum) else ufunc  # want `out` by name: slower
 

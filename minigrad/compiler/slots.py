@@ -36,7 +36,7 @@ class Slot:
 
     @property
     def root(self) -> Slot:
-        """The slot whose memory this one shows."""
+        """The slot whose memory this one views."""
         return self if self.source is None else self.source[0].root
 
     @property
@@ -46,7 +46,7 @@ class Slot:
 
     @property
     def array(self) -> Array:
-        """What it is now; None where that is not known yet."""
+        """The current array, or None if it isn't known yet."""
         if self._array is not None or self.source is None:
             return self._array
         source, method, args = self.source
@@ -61,7 +61,7 @@ class Slot:
         self._array = array
 
     def view(self, shape: tuple[int, ...], method: str, *args: Any) -> Slot:
-        """The same memory in this shape, by a method of arrays: `reshape`, `transpose`."""
+        """View the same memory by a method of arrays: `reshape`, `transpose`."""
         found = Slot("view", Spec(shape, self.spec.dtype), None, self.node)
         found.source = self, method, args
         return found
@@ -70,7 +70,7 @@ class Slot:
 class Call:
     """A function with its arguments, the node that it works for, and the part of a fused one.
 
-    function: None where a value is made anew at each run, by whoever runs the call.
+    function: None for a value that is allocated at each run, by the code that runs the call.
     """
 
     __slots__ = ("attrs", "function", "node", "operands", "part")
@@ -91,7 +91,7 @@ class Call:
 
 
 class Scratch:
-    """Memory that calls use for what nobody else reads: slots first, the memory when all is known.
+    """Memory for values that only one node's calls read: slots first, the memory when all is known.
 
     Setting `used` back to 0 lets what is taken next lie where other things lay.
     """
@@ -109,7 +109,7 @@ class Scratch:
         return slot
 
     def place(self) -> int:
-        """Give every slot its memory; the bytes of all."""
+        """Give every slot its memory; return the total bytes."""
         self.memory = block(self.bytes)
         for slot, offset in self.slots:
             size = math.prod(slot.shape) * slot.spec.dtype.itemsize
@@ -136,7 +136,7 @@ class Calls:
         self.calls[-1].part = self.node if self.part is None else self.part
 
     def constant(self, value: Any, dtype: np.dtype[Any]) -> Slot:
-        """An array that never changes; one without axes is what NumPy takes in most quickly."""
+        """Add an array that never changes; NumPy is fastest with one without axes."""
         array = np.asarray(value, dtype)
         key = array.shape, dtype, array.tobytes()
         if key not in self._constants:
@@ -144,46 +144,46 @@ class Calls:
         return self._constants[key]
 
     def scratch(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
-        """Memory for the calls of one node; those of the next may use it again."""
+        """Reserve memory for one node's calls; those of the next may reuse it."""
         return self.shared.take(shape, dtype)
 
     def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
-        """Memory that nobody else uses: what is not written to stays 0."""
+        """Reserve memory that nothing else uses: what isn't written to stays 0."""
         return self.lasting.take(shape, dtype)
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` computes for several nodes, once; its scratch memory is not used again."""
+        """Compute once by `make` what several nodes need; its scratch memory isn't reused."""
         return make()
 
     def needs_columns(self, x: Slot) -> bool:
-        """Whether the patches of these images are read by more than one node."""
+        """Return whether more than one node reads the patches of these images."""
         return False
 
     def place(self) -> int:
-        """Give all scratch memory its place; the bytes of it."""
+        """Allocate all scratch memory; return its bytes."""
         return self.shared.place() + self.lasting.place()
 
 
 # ---- Images with the batch as the last axis in memory -------------------------------------------
 
-OUTWARD = (3, 0, 1, 2)  # from (channels, height, width, batch) to what everybody sees
+OUTWARD = (3, 0, 1, 2)  # from (channels, height, width, batch) to what users see
 
 
 def outward(base: Slot) -> Slot:
-    """What everybody sees of memory with the batch last: (batch, channels, height, width)."""
+    """View memory with the batch last as (batch, channels, height, width)."""
     c, height, width, n = base.shape
     return base.view((n, c, height, width), "transpose", OUTWARD)
 
 
 def base_of(x: Slot) -> Slot | None:
-    """The memory with the batch last that this shows, if it does."""
+    """Return the memory with the batch last that this views, or None."""
     if x.source is not None and x.source[1:] == ("transpose", (OUTWARD,)):
         return x.source[0]
     return None
 
 
 def like(calls: Calls, x: Slot, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
-    """Scratch memory of this shape that lies as x does."""
+    """Reserve scratch memory of this shape, stored as x is."""
     if base_of(x) is None or shape != x.shape:
         return calls.scratch(shape, dtype)
     n, c, height, width = shape

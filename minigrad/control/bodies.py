@@ -29,7 +29,7 @@ from minigrad.static import Body, Graph, Node, number_behind
 
 
 def call(f: Callable[..., Any], state: Any) -> Any:
-    """f(*state) if f takes so many parameters, f(state) if it takes one."""
+    """Call f(*state) if f takes that many parameters, f(state) if it takes one."""
     result = f(*_arguments(f, state))
     if isinstance(state, list) and type(result) is tuple:
         return list(result)
@@ -37,7 +37,7 @@ def call(f: Callable[..., Any], state: Any) -> Any:
 
 
 def _arguments(f: Callable[..., Any], state: Any) -> tuple[Any, ...]:
-    """A tuple is unpacked if f takes its parts; a list, unless f takes it as it is."""
+    """Return the arguments for f: a tuple is unpacked if f takes its parts; so is a list."""
     if not isinstance(state, (tuple, list)) or hasattr(state, "_fields"):
         return (state,)
     ways = [(state,), tuple(state)]
@@ -52,7 +52,7 @@ def _arguments(f: Callable[..., Any], state: Any) -> tuple[Any, ...]:
 
 
 def argument_names(f: Callable[..., Any], skeleton: Any, count: int) -> list[str]:
-    """What f calls the values it takes: x, state[0]; arg0, arg1, … where it does not say.
+    """Return the names of f's values: x, state[0]; arg0, arg1, … if f has none for them.
 
     A function that is written by a program may say so in its attribute `argument_names`.
     """
@@ -78,7 +78,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEY
 
 
 def _places(name: str, tree: Any) -> list[str]:
-    """The places of all values in a structure, in the order of `flatten`."""
+    """Return the place of each value in a structure, in the order of `flatten`."""
     if tree is None:
         return []
     if isinstance(tree, dict):
@@ -126,7 +126,7 @@ def build_body(
 
 
 def matched(built: list[Built]) -> tuple[list[Body], Any]:
-    """Two branches whose results fit together; Python numbers take the other branch's type."""
+    """Make the results of two branches fit; a Python number takes the other's type."""
     one, other = built
     if one.arrangement != other.arrangement:
         raise ControlFlowError(
@@ -153,24 +153,24 @@ def matched(built: list[Built]) -> tuple[list[Body], Any]:
 
 
 def own_dtype(x: Any) -> Dtype:
-    """The data type of a value; of a Python number the one that it has by itself."""
+    """Return the data type of a value; for a Python number its default one."""
     dtype: Dtype = (as_array(x, None, "cond") if is_weak(x) else x).dtype
     return dtype
 
 
 def from_python(x: Any) -> bool:
-    """Whether this is a Python number, or stands for one with which a loop begins."""
+    """Return whether this is a Python number, or a loop state that starts from one."""
     return is_weak(x) or number_behind(x) is not None
 
 
 def state_among(x: Any, y: Any) -> Node | None:
-    """The state that is behind one of two results of branches, where both are from Python."""
+    """Return the state behind one of two branch results that both come from Python numbers."""
     found = [number_behind(x), number_behind(y)] if from_python(x) and from_python(y) else []
     return next((state for state in found if state is not None), None)
 
 
 def taken_by(x: Any, dtype: Dtype) -> Dtype:
-    """The data type that x takes beside a value of this one: its own, unless it is from Python.
+    """Return the data type of x combined with one of `dtype`: its own, unless from Python.
 
     A Python number takes what can hold it; the state of a loop, what says no less than its own.
     """
@@ -183,7 +183,7 @@ def taken_by(x: Any, dtype: Dtype) -> Dtype:
 
 
 def taking(graph: Graph, x: Any, dtype: Dtype) -> Node:
-    """x as a node of the data type that it takes beside a value of this one."""
+    """Return x as a node, cast to the data type that it takes combined with this one."""
     taken = taken_by(x, dtype)
     state = number_behind(x)
     if state is None or taken == x.dtype:
@@ -232,7 +232,7 @@ def loop_body(
     slices: Sequence[Spec] = (),
     arrangement: Any = None,
 ) -> tuple[list[Node], list[Spec], Body]:
-    """The nodes that the state starts from, what is known of the state, and the loop's body.
+    """Build a loop's body; return the initial state's nodes, the state's specs and the body.
 
     The body is built again as long as what it returns says less of the state than was assumed.
     """
@@ -260,7 +260,7 @@ def loop_body(
 
 
 def _loop_results(built: Built, specs: Sequence[Spec]) -> list[Node]:
-    """The results as nodes; a Python number takes the state's data type if that can hold it."""
+    """Return the results as nodes; a Python number takes the state's dtype if it fits."""
     states = [spec.dtype for spec in specs]
     outputs = [own_dtype(x) for x in built.results[len(specs) :]]
     rows = zip(built.results, [*states, *outputs], strict=True)
@@ -270,7 +270,7 @@ def _loop_results(built: Built, specs: Sequence[Spec]) -> list[Node]:
 def _widened(
     who: str, i: int, spec: Spec, result: Node, start: Any, asked: Dtype, free: set[Dim]
 ) -> Spec:
-    """What may be assumed of a state that is `spec` before a step and `result` after it.
+    """Return the spec of a state that is `spec` before a step and `result` after it.
 
     asked: the data type that it is to have within the step.
     """

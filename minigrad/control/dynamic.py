@@ -1,4 +1,4 @@
-"""Loops of the dynamic graph: Python decides and repeats, and the tape sees what ran."""
+"""Loops of the dynamic graph: Python decides and repeats, and the tape records what ran."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def scan_now(
 def _nothing(
     step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any
 ) -> Any:
-    """All y of no step: of length 0, shaped as a step says that is built and not run."""
+    """Return the outputs of zero steps: length 0, shaped as by a step that is built, not run."""
     leaves, skeleton = flatten(carry)
     states = [spec_of(x if hasattr(x, "shape") else as_array(x, None, "scan")) for x in leaves]
     slices = [Spec(x.shape[1:], x.dtype) for x in sequences]

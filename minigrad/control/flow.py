@@ -68,7 +68,7 @@ __all__ = [
 def cond(
     pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], *operands: Any
 ) -> Any:
-    """The result of true_fn(*operands) where `pred` is true, else of false_fn(*operands).
+    """Return true_fn(*operands) if `pred` is true, else false_fn(*operands).
 
     pred: a single bool or number. A tensor decides at once; a node puts both branches into the
     graph, of which one runs. Both must return the same arrangement of values of the same data
@@ -103,7 +103,7 @@ def while_loop(
     init: Any,
     max_steps: int | None = None,
 ) -> Any:
-    """Repeat `body_fn` as long as `cond_fn` holds; the state after the last step.
+    """Repeat `body_fn` while `cond_fn` is true; return the state after the last step.
 
     init: the state, one value, a tuple or a list; both functions take it (spread out, if they have
     as many parameters) and `body_fn` returns the next one in the same arrangement, with the same
@@ -133,7 +133,7 @@ def while_loop(
 
 
 def _is_about_a_list(error: TypeError) -> bool:
-    """Whether an operation met a list where it takes a number."""
+    """Return whether an operation met a list where it takes a number."""
     if isinstance(error, GraphError):
         return error.key == "not_numeric"
     return "list" in str(error)
@@ -142,7 +142,7 @@ def _is_about_a_list(error: TypeError) -> bool:
 def branch(
     graph: Graph, pred: Node, nodes: Sequence[Node], built: list[Built]
 ) -> tuple[list[Node], Any]:
-    """One node for two branches that were built: its values, and the arrangement they belong in."""
+    """Make one node of two branches; return its values and their arrangement."""
     states = [state_among(*pair) for pair in zip(*(x.results for x in built), strict=False)]
     bodies, arrangement = matched(built)
     captured = share_captures(bodies, len(nodes))
@@ -161,7 +161,7 @@ def loop(
     init: Any,
     max_steps: int | None = None,
 ) -> Any:
-    """`while_loop` in this graph, whatever the state starts from."""
+    """Build a `while_loop` in this graph, whatever its state starts from."""
     leaves, skeleton = flatten(init)
     carried, specs, body = loop_body(graph, "while_loop", body_fn, leaves, skeleton)
     test = build_body(graph, cond_fn, skeleton, specs)
@@ -178,7 +178,7 @@ def loop(
 def scan(
     step_fn: Callable[[Any, Any], Any], init: Any, xs: Any, reverse: bool = False
 ) -> tuple[Any, Any]:
-    """Carry a state along the first axis of `xs`: step_fn(carry, x) -> (carry, y).
+    """Scan along the first axis of `xs` with a state: step_fn(carry, x) -> (carry, y).
 
     Returns the last carry, and all y stacked along a new first axis (None where step_fn returns
     None for y). init, xs and y: one value or nested tuples, lists, dicts; all xs of one length,
@@ -219,7 +219,7 @@ def scan(
 
 
 def is_symbolic(x: Any) -> bool:
-    """Whether this has no value yet; inside a body even a tensor gets a stand-in."""
+    """Return whether x has no value yet; inside a body even a tensor gets a stand-in."""
     return isinstance(x, Node) or (isinstance(x, Tensor) and _in_body())
 
 
@@ -228,13 +228,13 @@ def _in_body() -> bool:
 
 
 def _nodes_in(values: Sequence[Any], *functions: Callable[..., Any]) -> list[Node]:
-    """The nodes among these values, and among what the functions use from around them."""
+    """Return the nodes among these values and among the functions' captured values."""
     seen = [x for f in functions for x in _seen_by(f)]
     return [x for x in (*values, *seen) if isinstance(x, Node)]
 
 
 def _seen_by(f: Callable[..., Any]) -> list[Any]:
-    """The values of the names that a function uses and does not define."""
+    """Return the values of the names that a function uses but doesn't define."""
     try:
         names = inspect.getclosurevars(f)
     except TypeError:  # not written in Python
@@ -259,7 +259,7 @@ def slice_spec(x: Node) -> Spec:
 
 
 def _values(node: Node) -> list[Node]:
-    """The single values of a node that may have several."""
+    """Return the single values of a node that may have several."""
     if not isinstance(node.spec, TupleSpec):
         return [node]
     return [node.graph.add(output, (node,), {"index": i}) for i in range(len(node.spec.parts))]
@@ -271,7 +271,7 @@ def _values(node: Node) -> list[Node]:
 def _cond_gradient(
     g: Any, y: Any, pred: Any, *xs: Any, wanted: Sequence[int], then: Graph, orelse: Graph
 ) -> list[Any]:
-    """The gradient of the branch that is taken, as a branch on the same condition."""
+    """Build the gradient of the branch taken, as a branch on the same condition."""
     bodies, gs = (then, orelse), Parts.of(g).parts
     targets = [i - 1 for i in wanted if _reached(bodies, i - 1)]
     result: list[Any] = [None] * (len(xs) + 1)
@@ -302,7 +302,7 @@ def _loop_gradient(
     reverse: bool = False,
     **rest: Any,
 ) -> list[Any]:
-    """The gradient of a loop: a scan over the states it went through, from the last to the first.
+    """Build the gradient of a loop: a scan over its states, from the last to the first.
 
     What is carried is the gradient of the state and the sum of the gradients of what the body
     captured; each step adds the product of the body's own derivative.
@@ -340,7 +340,7 @@ def _loop_gradient(
 
 
 def _reached(bodies: Sequence[Graph], i: int) -> bool:
-    """Whether a gradient can flow to input i of any of these bodies."""
+    """Return whether a gradient can flow to input i of any of these bodies."""
     return i >= 0 and any(
         b.inputs[i].dtype.kind == "f" and b.inputs[i] in set(ancestors(b.outputs)) for b in bodies
     )
@@ -349,7 +349,7 @@ def _reached(bodies: Sequence[Graph], i: int) -> bool:
 def _pull(
     body: Graph, inputs: Sequence[Any], targets: Sequence[int], seeds: dict[int, Any]
 ) -> list[Any]:
-    """The body once more, here, and the gradients of its outputs with respect to some inputs."""
+    """Build the body again here, with the gradients of its outputs for some inputs."""
     graph = get_default_graph()
     nodes = [ops.identity(graph.lift(x)) for x in inputs]  # one input may stand in two places
     outputs = graph.inline(body, nodes, effects=False)

@@ -26,7 +26,7 @@ def dynamic_rnn(
     sequence_length: Any = None,
     initial_state: Any = None,
 ) -> tuple[Any, Any]:
-    """Run a recurrent cell along time: all outputs (batch, time, …), and the last state.
+    """Run a recurrent cell along time; return all outputs (batch, time, …) and the last state.
 
     cell(x, state) -> (output, state), or the new state alone, which is then the output as well.
     inputs: (batch, time, features), both first axes may be open. sequence_length: (batch,)
@@ -69,6 +69,6 @@ def dynamic_rnn(
 
 
 def _like(x: Any, value: int) -> Any:
-    """A number as a node where x is one, as a tensor where x is one."""
+    """Return a number as a node or a tensor, whichever x is."""
     number = np.int64(value)
     return get_default_graph().lift(number) if is_symbolic(x) else Tensor(number)

@@ -1,4 +1,4 @@
-"""What is known of the results of branches and loops before they run."""
+"""Specs of the results of branches and loops, inferred before they run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minigrad.diagnostics.errors import ShapeError
 
 
 def _merged(a: Spec, b: Spec) -> Spec:
-    """What is known of a value that is one or the other."""
+    """Merge two specs: what is known of a value that has one or the other."""
     if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
         return Spec(None, a.dtype)
     pairs = zip(a.shape, b.shape, strict=True)
@@ -22,7 +22,7 @@ def cond_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
 
 
 def _loop_specs(specs: Sequence[Spec], attrs: Attrs) -> list[Spec]:
-    """A loop that makes no step gives what it started from."""
+    """Infer a loop's specs; a loop of no steps returns its initial state."""
     pairs = zip(specs[: attrs["carries"]], attrs["body"].outputs, strict=False)
     return [_merged(start, x.spec) for start, x in pairs]
 

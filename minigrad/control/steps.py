@@ -66,7 +66,7 @@ def _scan(run: Run, step: Any, operands: list[Any]) -> Any:
 
 
 def times_of(sequences: Sequence[Any], defined: Any = None) -> range:
-    """The steps over sequences; ShapeError unless they are equally long."""
+    """Return the indices of the steps; ShapeError unless all sequences are equally long."""
     lengths = sorted({len(x) for x in sequences})
     if len(lengths) != 1:
         lengths = sorted(len(x) for x in sequences)
@@ -77,7 +77,7 @@ def times_of(sequences: Sequence[Any], defined: Any = None) -> range:
 def rows_of(
     body: Any, outputs: list[Any], now: list[Any], sequences: Sequence[Any], captured: Any
 ) -> list[Any]:
-    """What each step of a scan gives beside its state, along a new first axis."""
+    """Return the outputs of a scan, one row for each step, along a new first axis."""
     found = body.outputs[len(now) :]
     if outputs:
         return [stacked([y[i] for y in outputs], x) for i, x in enumerate(found)]
@@ -87,7 +87,7 @@ def rows_of(
 
 
 def _as_built(body: Any, given: Sequence[Spec]) -> dict[Node, Spec]:
-    """What a body would make of such values: its shape rules are asked, and nothing is run.
+    """Infer a body's results for such values by its shape rules, without running it.
 
     What does not fit may not fit: states that no step has made (a history) have lengths of 0.
     """
@@ -102,7 +102,7 @@ def _as_built(body: Any, given: Sequence[Spec]) -> dict[Node, Spec]:
 
 
 def _no_rows_of(like: Spec) -> Array:
-    """No rows at all; an unknown length is 0."""
+    """Return zero rows; an unknown length becomes 0."""
     lengths = [n if isinstance(n, int) else 0 for n in like.shape or ()]
     return np.zeros((0, *lengths), like.dtype)
 
@@ -115,12 +115,12 @@ def _history(run: Run, step: Any, operands: list[Any]) -> Array:
 
 
 def _inner(run: Run) -> Run:
-    """The run of a body: it reads what it is given, and no variables."""
+    """Make the run of a body: it reads its inputs and no variables."""
     return Run({}, {}, run.target)
 
 
 def stacked(values: list[Any], like: Node) -> Array:
-    """The values of all steps along a new first axis; of no step, what is known of one."""
+    """Stack the values of all steps along a new first axis; for no steps, return zero rows."""
     if not values:
         return _no_rows_of(like.spec)
     try:
@@ -140,7 +140,7 @@ def _begin_step(node: Node, count: int) -> None:
 
 
 def _find_histories(steps: Sequence[Any]) -> None:
-    """Tell the loops whose states somebody reads to keep them."""
+    """Mark the loops whose states are read, so that they keep them."""
     wanted = {step.node.inputs[0] for step in steps if step.node.op is HISTORY}
     for step in steps:
         step.keeps_history = step.node in wanted

@@ -28,7 +28,7 @@ Values = Mapping[Node, Any]
 
 
 def branches(nodes: Sequence[Node]) -> list[Node]:
-    """The branches, if any, where gradients are computed; what `warn_of_nan` has to look at."""
+    """Return the branches among nodes that compute gradients, for `warn_of_nan` to check."""
     found = [n for n in nodes if n.op is COND]
     return found if found and any(map(_is_backward, nodes)) else []
 
@@ -38,7 +38,7 @@ def _is_backward(node: Node) -> bool:
 
 
 def _in_front(conds: Iterable[Node]) -> list[tuple[Node, int]]:
-    """Branches, and which of their operands are computed in front and used on one side only.
+    """Return branches with the operands that are computed before them but used on one side.
 
     The gradient of a branch is a branch on the same condition, which takes the same operands.
     """
@@ -57,7 +57,7 @@ def _one_sided(cond: Node, i: int) -> bool:
 
 
 def _used(cond: Node, i: int) -> list[bool]:
-    """Whether operand i is used where the condition is false, and where it is true."""
+    """Return whether operand i is used if the condition is false, and if it is true."""
     bodies = [cond.attrs[side] for side in ("orelse", "then")]
     return [body.inputs[i - 1] in set(ancestors(body.outputs)) for body in bodies]
 
@@ -90,7 +90,7 @@ def warn_of_nan(
 
 
 def watch(nodes: Sequence[Node]) -> Callable[..., None] | None:
-    """What is to be called after each run of a program with these nodes, if anything."""
+    """Return a check to call after each run of a program with these nodes, if any."""
     found = branches(nodes)
     return functools.partial(warn_of_nan, found) if found else None
 
@@ -100,7 +100,7 @@ _told: dict[Any, Any] = {}  # once for each line, unless warnings are asked for 
 
 
 def _steep(x: Node, values: Values) -> Iterator[Node]:
-    """The nodes that lead to x and make NaN of the gradient 0."""
+    """Yield the nodes before x whose rules turn a gradient of 0 into NaN."""
     for node in ancestors([x]):
         operands = [values[v] for v in node.inputs]
         wanted = [i for i, v in enumerate(node.inputs) if v.dtype.kind == "f"]

@@ -1,4 +1,4 @@
-"""What a call of a branch or loop must look like where nobody built it, as in a file."""
+"""Checks of a branch's or loop's call that wasn't built by this code, as in a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _hold(places: Sequence[Node], values: Sequence[Node]) -> bool:
 
 
 def _is_body(graph: Graph) -> bool:
-    """Whether a graph reads what it is given and nothing else, and changes nothing."""
+    """Return whether a graph reads only its inputs and changes nothing."""
     outside = {state.variable, state.assign, state.read_value, state.initialize, state.run_counter}
     fed = {*graph.placeholders} <= {*graph.inputs}
     return graph.frozen and fed and not any(x.op in outside for x in graph.nodes)

@@ -1,4 +1,4 @@
-"""The operator record, what is known of values, and the one switch between the three readers."""
+"""The operator record, specs of values, and the one switch between the three readers."""
 
 from minigrad.core.context import *
 from minigrad.core.record import *

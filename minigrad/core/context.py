@@ -1,4 +1,4 @@
-"""What holds for the running thread, and how it computes without NumPy's warnings."""
+"""The state of the running thread, and computing without NumPy's warnings."""
 
 from __future__ import annotations
 
@@ -39,83 +39,59 @@ silence = _silent.copy  # silence().run(function, ...) for those in a hurry
 
 
 def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call the function; NumPy warns of no overflow, division by zero or NaN."""
+    """Call the function without NumPy's warnings of overflow, division by zero or NaN."""
     return _silent.copy().run(function, *args, **kwargs)
 
 
 class State:
-    """What holds for one thread.
+    """The state of one thread.
 
     recording: whether the tape records, and nodes that are built let gradients through
     scope: the layer or name scope that new nodes belong to
-    taker: who reads operators on tensors in the place of the tape, if anybody: a reader that says
-        whether it builds nodes (`builds`) and can be told to run what it put off (`run_all`)
+    active_reader: the reader of operators on tensors that takes the place of the tape, or None; it
+        says whether it builds nodes (`builds`), and runs what it put off on `run_all()`
     place: the user's line for whatever is recorded, when it is not the one that is running
-    quick: whether the tape's quick ways are open: it records, and nobody has taken its place
-    who: on whose behalf it works: its own, or that of the thread that has it do a part
-    told: whose listeners hear what it does: those of `who`, or only those that come later
-    phase: what the dynamic graph is at, as `events.phase_of` tells it
+    owner: the thread it works for: itself, or the thread that runs a schedule on it
+    audience: the thread whose listeners hear it: `owner`, or none, for internal scratch work
+    phase: the phase that the dynamic graph is in, see `events.phase_of`
     rules: gradient rules that hold instead of the operators' own; see `backprop.rules.following`
     """
 
-    __slots__ = ("phase", "place", "quick", "recording", "rules", "scope", "taker", "told", "who")
+    __slots__ = (
+        *("active_reader", "audience", "owner", "phase"),
+        *("place", "recording", "rules", "scope"),
+    )
 
     def __init__(self) -> None:
-        self.who = self.told = object()
-        self.recording, self.scope, self.quick = True, "", True
+        self.owner = self.audience = object()
+        self.recording, self.scope = True, ""
         self.phase = "forward"
-        self.taker: Any = None
+        self.active_reader: Any = None
         self.rules: Mapping[Any, Any] = {}
         self.place: tuple[CodeType | SavedLine, int] | None = None
 
 
 class Context(threading.local):
-    """What holds for the running thread; `now` is all of it at the price of one look."""
+    """The state of the running thread, as `now`."""
 
     def __init__(self) -> None:
         self.now = State()
-
-    @property
-    def recording(self) -> bool:
-        return self.now.recording
-
-    @recording.setter
-    def recording(self, on: bool) -> None:
-        self.now.recording = on
-        self.now.quick = on and self.now.taker is None
-
-    @property
-    def taker(self) -> Any:
-        return self.now.taker
-
-    @taker.setter
-    def taker(self, reader: Any) -> None:
-        self.now.taker = reader
-        self.now.quick = self.now.recording and reader is None
-
-    @property
-    def scope(self) -> str:
-        return self.now.scope
-
-    @scope.setter
-    def scope(self, scope: str) -> None:
-        self.now.scope = scope
 
 
 context = Context()
 
 
 def in_body() -> bool:
-    """Whether tensors are read as nodes: in a branch, a loop step, a traced function, a layer."""
-    taker = context.now.taker
-    return taker is not None and bool(taker.builds)
+    """Return whether tensors are read as nodes: in a branch, loop, traced function or layer."""
+    active_reader = context.now.active_reader
+    return active_reader is not None and bool(active_reader.builds)
 
 
 next_order = itertools.count(1).__next__
 
 
 class Scope(str):
-    """The path of a layer or a name scope, which knows what it was entered from.
+    """The path of a layer or a name scope, with the scope it was entered from.
 
     `outer` is the path around it, `call` the number of this call of a layer, 0 of a name scope:
     drawings tell the calls of a layer apart by it.

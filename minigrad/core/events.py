@@ -1,6 +1,6 @@
-"""The channel on which the engine tells what it does.
+"""The channel on which the engine reports what it does.
 
-Nobody listens: one test for each operation, nothing else. `record()` listens and keeps the events
+No listeners: one test for each operation, nothing else. `record()` listens and keeps the events
 in order; everything the visualiser shows is a replay of such a recording.
 """
 
@@ -69,37 +69,37 @@ class Event(NamedTuple):
 Listener = Callable[[Event], None]
 
 
-class Ear:
-    """A listener, and whom it hears; None: whoever builds nothing that is scratch.
+class Subscription:
+    """A listener and the thread it follows; None: every thread, except internal scratch work.
 
     The threads of a schedule tell the listener of the one that runs it, one after the other.
     """
 
-    __slots__ = ("listener", "lock", "whom")
+    __slots__ = ("listener", "lock", "thread")
 
-    def __init__(self, listener: Listener, whom: object) -> None:
-        self.listener, self.whom = listener, whom
+    def __init__(self, listener: Listener, thread: object) -> None:
+        self.listener, self.thread = listener, thread
         self.lock = Lock()  # a listener may do what tells of itself
 
 
-listeners: list[Ear] = []  # tested by the hot path; empty when nobody listens
+listeners: list[Subscription] = []  # tested by the hot path; empty without listeners
 
 
 def emit(kind: str, op: Op | None, node: Any, *rest: Any, **more: Any) -> None:
-    """Tell every listener of this thread. Callers test `listeners` first: silence costs nothing."""
+    """Notify this thread's listeners; callers test `listeners` first, so that silence is free."""
     if kind in ("built", "run"):
         more["phase"] = phase_of(node)
-    for ear in heard_by():
-        with ear.lock:
-            ear.listener(Event(0, kind, op, node, *rest, **more))
+    for subscription in heard_by():
+        with subscription.lock:
+            subscription.listener(Event(0, kind, op, node, *rest, **more))
 
 
-def heard_by() -> list[Ear]:
-    """Who hears what this thread does now."""
+def heard_by() -> list[Subscription]:
+    """Return the subscriptions that hear what this thread does now."""
     now = context.now
-    mine = now.told is now.who
-    ears = tuple(listeners)  # a copy: other threads add to them and remove some
-    return [ear for ear in ears if ear.whom is now.told or (mine and ear.whom is None)]
+    own = now.audience is now.owner
+    copied = tuple(listeners)  # other threads add to them and remove some
+    return [s for s in copied if s.thread is now.audience or (own and s.thread is None)]
 
 
 # The parts of a training step, by the scope that the nodes of a static graph are built in.
@@ -107,10 +107,10 @@ PHASES = {"gradients": "backward", "apply_gradients": "update"}
 
 
 def phase_of(node: Any) -> str:
-    """The part of a training step: `backward` for gradients and their sums, `update` for what an
-    optimiser does with them, `forward` for all else.
+    """Return the phase of a training step that a node belongs to: forward, backward or update.
 
-    A static graph keeps it in the scopes of its nodes, a dynamic graph is at it now.
+    `backward` is for gradients and their sums, `update` for what an optimiser does with them. A
+    static graph keeps it in the scopes of its nodes; a dynamic graph is in it now.
     """
     now = context.now.phase
     if now != "forward" or not isinstance(node, BaseNode):
@@ -120,7 +120,7 @@ def phase_of(node: Any) -> str:
 
 
 class during:
-    """What the dynamic graph does inside the block belongs to this part of a training step."""
+    """Mark operations of the dynamic graph in the block as part of this training phase."""
 
     def __init__(self, phase: str) -> None:
         self.phase = phase
@@ -135,25 +135,25 @@ class during:
 
 @contextlib.contextmanager
 def listen(listener: Listener, all_threads: bool = False) -> Iterator[None]:
-    """Have `listener` called with each event of this thread (or of all) inside the block."""
-    ear = Ear(listener, None if all_threads else context.now.told)
-    listeners.append(ear)
+    """Call `listener` with each event of this thread (or of all) inside the block."""
+    subscription = Subscription(listener, None if all_threads else context.now.audience)
+    listeners.append(subscription)
     try:
         yield
     finally:
-        listeners.remove(ear)
+        listeners.remove(subscription)
 
 
 @dataclass
 class Counts:
-    """What a recording counted: nodes built, kernels run, and bytes held by their results.
+    """The counts of a recording: nodes built, kernels run, and bytes held by their results.
 
     run: all kernels, which are `forward` + `backward` + `update`, see `phase_of`. One training step
     runs the same ones as a dynamic graph and as a static graph that is run as it was built; what is
     built differs. by_op: `run` by the names of the operators.
     A program's arena counts while it runs, its results until they are let go; what a kernel needs
     while it works (`scratch`) counts in neither mode. The bytes are those of what was recorded: a
-    backward pass to which nobody listens writes some results over others.
+    backward pass without listeners writes some results over others.
     traces: how often a function began to be traced. multiplications: those of matrix products and
     convolutions that ran as operators of their own.
     """
@@ -233,7 +233,7 @@ class Recording:
         self._add(size)
 
     def holds(self, array: np.ndarray[Any, Any]) -> bool:
-        """Whether this array is the result of a kernel that was told, and still counted."""
+        """Return whether this array is a kernel's result that was reported and still counts."""
         return id(array) in self._alive
 
     def _hold(self, event: Event) -> None:
@@ -248,16 +248,16 @@ class Recording:
         self.counts.bytes_peak = max(self.counts.bytes_peak, self.counts.bytes_live)
 
     def __str__(self) -> str:
-        """What was built and run, in order, without what only enters: "built Mul, run Mul"."""
+        """Show what was built and run, in order, inputs left out: "built Mul, run Mul"."""
         told = (e for e in self.of_kind("built", "run") if getattr(e.node, "inputs", True))
         return ", ".join(f"{e.kind} {e.op}" for e in told)
 
     def of_kind(self, *kinds: str) -> list[Event]:
-        """The events of these kinds, in order."""
+        """Return the events of these kinds, in order."""
         return [e for e in self.events if e.kind in kinds]
 
     def count(self, kind: str, op: str) -> int:
-        """How often the operator of this name was "built" or "run"."""
+        """Count how often the operator of this name was "built" or "run"."""
         return sum(str(e.op) == op for e in self.of_kind(kind))
 
 

@@ -1,4 +1,4 @@
-"""Names that a package hands on, loaded when the first of them is asked for."""
+"""Names that a package re-exports, loaded when the first of them is used."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 
 
 def hiding(package: str, beside: str) -> str | None:
-    """The file that an import of this package finds in the place of the one beside ours.
+    """Return the file that an import of this package finds instead of the one next to ours.
 
     beside: a file of this package, whose neighbour is meant.
     """
     ours = Path(beside).parents[1] / package / "__init__.py"
     try:
         spec = importlib.util.find_spec(package)
-    except ValueError:  # a module that somebody has put together
+    except ValueError:  # a module that was built by hand
         return None
     found = spec.origin if spec is not None else None
     if found is None or not ours.exists() or not os.path.exists(found):
@@ -30,7 +30,7 @@ def hiding(package: str, beside: str) -> str | None:
 
 
 def from_later(package: str, own: Iterable[str] = ()) -> tuple[Callable[[str], Any], Any]:
-    """What `__getattr__` finds (None: nothing), and `__dir__`, of a package with a module `later`.
+    """Return `__getattr__` (None: not found) and `__dir__` for a package with a module `later`.
 
     A name is a module of the package, or is in `later`; `own` are the public names that are there
     from the start.
@@ -51,7 +51,7 @@ def from_later(package: str, own: Iterable[str] = ()) -> tuple[Callable[[str], A
         return here.get(name)
 
     def listed() -> list[str]:
-        """What `dir` tells, and a notebook after a dot: no modules but the public ones."""
+        """List the names for `dir` and for completion: of modules only the public ones."""
         load()
         public = here["__all__"]
         return sorted(n for n in here if n in public or not isinstance(here[n], ModuleType))

@@ -1,4 +1,4 @@
-"""Who may go on when several threads want the same: locks, and turns for runs that share memory.
+"""Locks for threads that share data, and turns for runs that share memory.
 
 A forked process has one thread. What the others held would stay locked in it for ever, so all that
 is opened there.
@@ -20,7 +20,7 @@ from minigrad.diagnostics.source import here
 
 
 class Lock:
-    """Held by one thread at a time, which may take it again."""
+    """A reentrant lock, which a fork doesn't leave locked."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -33,7 +33,7 @@ class Lock:
         self._lock.release()
 
     def begin_child(self) -> None:
-        """Open it, unless it is the forking thread that holds it and will let go of it."""
+        """After a fork, renew the lock unless the forking thread holds it and will release it."""
         if self._lock.acquire(blocking=False):
             self._lock.release()
         else:
@@ -41,10 +41,10 @@ class Lock:
 
 
 class Turn:
-    """One run at a time of what works in the same memory; a run within a run is refused.
+    """A lock that lets one run at a time use shared memory, and refuses a run within a run.
 
-    `open` is there while nobody runs: to delete it is to test and to take it, which costs a tenth
-    of a lock and cannot be interrupted halfway. `by` is on whose behalf a run goes on.
+    `open` exists while nothing runs: deleting it tests and takes the lock, which costs a tenth
+    of a lock and cannot be interrupted halfway. `by` is the owner of the current run.
     """
 
     __slots__ = ("__weakref__", "_changed", "by", "open", "waiting")
@@ -54,20 +54,20 @@ class Turn:
         _all.add(self)
 
     def renew(self) -> None:
-        """Nobody runs, nobody waits."""
+        """Forget the owner and the waiters."""
         self._changed, self.waiting = threading.Condition(), 0
         self.by: object = None
         self.open = True
 
     def __enter__(self) -> None:
-        """Begin when it is one's turn. GraphError in the middle of another run."""
+        """Wait for the turn, then begin; GraphError within the caller's own run."""
         while True:
             try:
                 del self.open
                 break
             except AttributeError:
                 self.wait()
-        self.by = context.now.who
+        self.by = context.now.owner
 
     def __exit__(self, *exc: object) -> None:
         self.by = None
@@ -81,11 +81,11 @@ class Turn:
             return function(*args)
 
     def look(self, function: Callable[..., Any], *args: Any) -> Any:
-        """The same for what may be called in the middle of a run, too."""
+        """Call the function in turn; it may also be called in the middle of a run."""
         return function(*args) if self._is_mine() else self.run(function, *args)
 
     def wait(self) -> None:
-        """Return when it looks as if the run were over; GraphError if it waits for this thread."""
+        """Wait until the run seems to be over; GraphError if it is this thread's own run."""
         if self._is_mine():
             raise GraphError("run_within_run", ran=here())
         with self._changed:
@@ -97,21 +97,21 @@ class Turn:
                 self.waiting -= 1
 
     def tell(self) -> None:
-        """Wake one of those that wait."""
+        """Wake one waiting thread."""
         with self._changed:
             self._changed.notify()
 
     def _is_mine(self) -> bool:
-        return not hasattr(self, "open") and self.by is context.now.who
+        return not hasattr(self, "open") and self.by is context.now.owner
 
     def begin_child(self) -> None:
-        """Whoever runs or waits is not there, unless it is the forking thread."""
+        """After a fork, forget owner and waiters unless the forking thread owned the lock."""
         if not self._is_mine():
             self.renew()
 
 
 PACKAGE = __name__.partition(".")[0]
-PATIENCE = 1.0  # seconds until one looks again, as whoever was to wake him may be interrupted
+PATIENCE = 1.0  # seconds until a waiter checks again, as its waker may be interrupted
 _all: weakref.WeakSet[Lock | Turn] = weakref.WeakSet()
 
 

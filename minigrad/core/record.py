@@ -58,7 +58,6 @@ __all__ = [
     "into",
     "is_weak",
     "operator",
-    "quick_kernel",
     "run_kernel",
     "unify",
     "wrapped",
@@ -100,11 +99,10 @@ class Op:
         selectors    positions that choose (conditions, indices): they keep their own data type
         ufunc        the NumPy function that is the whole kernel, if one is
         symbol       Python's operator, when it gives the kernel's bits (and is faster on scalars)
-        written      (*ranks, **attrs) -> the kernel as a line of Python, {0} and {1} for operands,
-                     for ranks where that is quicker; else None
         effect       keeps or changes state, or has no kernel of its own: executors handle it
-        impure       runs once for each run of its graph, even if nobody reads the result
+        impure       runs once for each run of its graph, even if nothing reads the result
         products     (shape of the result, *shapes) -> multiplications of a product, to be counted
+        memo         what readers have found out about it, each under keys of its own
     In other vocabularies (inert): `title` in both languages, `formula` with {0}, {1} for operands.
     """
 
@@ -124,36 +122,25 @@ class Op:
     products: Callable[..., int] | None = None
     ufunc: np.ufunc | None = None
     symbol: Callable[..., Any] | None = None
-    written: Callable[..., str | None] | None = None
     title: tuple[str, str] = ("", "")
     formula: str = ""
     samples: Sequence[Sample] = ()
-    prepared: dict[Any, Any] = field(default_factory=dict)  # see dynamic.quick.ready
-    quick: dict[Any, Callable[..., Any]] = field(default_factory=dict)  # see dynamic.quick.ways
+    memo: dict[Any, Any] = field(default_factory=dict)
 
     def __call__(self, *operands: Any, **attrs: Any) -> Any:
-        if len(operands) == 1:  # by one look, where this was met before
-            way = self.quick.get((type(operands[0]),))
-            if way is not None:
-                return way(operands[0], attrs) if attrs else way(operands[0])
-        elif len(operands) == 2:
-            x, z = operands
-            way = self.quick.get((type(x), type(z)))
-            if way is not None:
-                return way(x, z, attrs) if attrs else way(x, z)
         return apply(self, operands, attrs)
 
     def __repr__(self) -> str:
         return self.name
 
     def has_rule(self, position: int) -> bool:
-        """Whether a gradient may flow to the operand at this position."""
+        """Return whether a gradient may flow to the operand at this position."""
         if not isinstance(self.vjp, tuple):
             return position not in self.shape_only and position not in self.selectors
         return position < len(self.vjp) and self.vjp[position] is not None
 
     def spec(self, specs: Sequence[Spec], attrs: Attrs) -> Spec:
-        """The spec of the result; an operand about which nothing is known says nothing of it."""
+        """Infer the spec of the result; if nothing is known of an operand, its shape is unknown."""
         if self.infer is not None:
             return self.infer(specs, attrs)
         dtype = self.dtype(*(s.dtype for s in specs)) if "dtype" not in attrs else attrs["dtype"]
@@ -179,7 +166,7 @@ NODE_SLOTS = ("attrs", "code", "inputs", "lasti", "op", "order", "scope")
 
 
 class BaseNode:
-    """One application of an operator: what tape and graph have in common.
+    """One application of an operator: the common base of tape and graph nodes.
 
     `inputs` are the nodes (or leaves) it reads, `order` grows with every node ever built,
     `code` and `lasti` are the user's line, `scope` the layer it was built in.
@@ -205,7 +192,7 @@ class BaseNode:
 
 
 def ancestors(outputs: Iterable[BaseNode], given: Set[Any] = frozenset()) -> list[Any]:
-    """All nodes that `outputs` depend on, themselves included, in the order they were built.
+    """Return all nodes that `outputs` depend on, themselves included, in the order built.
 
     What leads to `given` nodes is left out.
     """
@@ -257,7 +244,7 @@ VALUES = ValueReader()
 
 
 class _Readers(dict[type, Reader]):
-    """The reader that a class of operands asks for, remembered."""
+    """The reader for each class of operands, cached."""
 
     def __missing__(self, kind: type) -> Reader:
         reader: Reader = getattr(kind, "reader", VALUES)
@@ -269,7 +256,7 @@ READERS = _Readers()
 
 
 def apply(op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
-    """Give an operator and its operands to the reader that they ask for."""
+    """Dispatch an operator and its operands to the reader of the highest level among them."""
     reader: Reader = VALUES
     for x in operands:
         other = READERS[type(x)]
@@ -282,14 +269,14 @@ _WEAK = {bool: bool_, int: int64, float: float32}
 
 
 def as_operand(op: Op, x: Any) -> Any:
-    """An array of numbers, or a Python number or Spec as it is."""
+    """Convert numbers or lists to an array; return a Python number, node or Spec unchanged."""
     if type(x) in _WEAK or isinstance(x, (np.ndarray, np.generic, Spec, BaseNode)):
         return x
     return as_array(x, None, op.name)
 
 
 def as_weak(op: Op, x: Any) -> Any:
-    """A NumPy scalar as a Python number, which takes the data type of the tensor beside it.
+    """Convert a NumPy scalar to a Python number, which takes the other operand's data type.
 
     Not where the tensor only chooses, or where operands are taken as they come: nothing would be
     left of the scalar's own type.
@@ -299,7 +286,7 @@ def as_weak(op: Op, x: Any) -> Any:
 
 
 def is_weak(x: Any) -> bool:
-    """Whether this is a Python number, which has no data type of its own."""
+    """Return whether this is a Python number, which has no data type of its own."""
     return type(x) in _WEAK
 
 
@@ -309,7 +296,7 @@ OF_PYTHON = {float64: float32} | ({} if np.dtype(np.intp) == int64 else {np.dtyp
 
 
 def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
-    """Numbers or nested lists as a contiguous array of its own; float32 or int64 by default."""
+    """Copy numbers or nested lists to a contiguous array; float32 or int64 by default."""
     try:
         given = np.array(x, order="C")
         if given.dtype.kind not in "fiub":
@@ -327,7 +314,7 @@ def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
 
 
 def wrapped(given: Array, array: Array) -> bool:
-    """Whether a conversion to whole numbers made others of them: NumPy does not say so."""
+    """Return whether a conversion to integers changed a number: NumPy doesn't report it."""
     if array.dtype.kind not in "iu" or given.dtype == array.dtype or given.dtype.kind not in "fiu":
         return False
     whole = np.trunc(given) if given.dtype.kind == "f" else given
@@ -345,7 +332,7 @@ def cast_array(x: Array, dtype: Dtype) -> Array:
 
 @functools.cache
 def beside(number: Dtype, other: Dtype) -> Dtype:
-    """The data type that a Python number of this kind takes beside a value of the other.
+    """Return the data type that a Python number of this kind takes combined with the other.
 
     The other's; but a float among integers makes them float32, and a number is no bool.
     """
@@ -385,7 +372,7 @@ STOPS = (ValueError, IndexError, TypeError, OverflowError, MemoryError)
 
 
 def _of_type(op: Op, dtype: Dtype, number: Any) -> Any:
-    """A Python number in the data type beside it; DtypeError where it has no place there."""
+    """Convert a Python number to the other operand's dtype; DtypeError if it doesn't fit."""
     try:
         return dtype.type(number)
     except OverflowError:
@@ -395,7 +382,7 @@ def _of_type(op: Op, dtype: Dtype, number: Any) -> Any:
 
 
 def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
-    """Run the kernel; if it stops, say why in the operator's own words.
+    """Run the kernel; if it fails, raise the operator's own error.
 
     Shapes are not checked beforehand: NumPy does that anyway, and when it refuses, the shape rule
     is asked for the message.
@@ -413,7 +400,7 @@ NEGATIVE_POWER = "negative integer powers"  # as NumPy says it, whichever kernel
 
 
 def explain(op: Op, specs: Sequence[Spec], attrs: Attrs, error: Exception) -> GraphError:
-    """The error of the operator's shape rule for these operands, or the kernel's own reason."""
+    """Return the error of the operator's shape rule, or else the kernel's own reason."""
     try:
         op.spec(specs, attrs)
     except GraphError as found:
@@ -425,13 +412,8 @@ def explain(op: Op, specs: Sequence[Spec], attrs: Attrs, error: Exception) -> Gr
     return ShapeError("kernel", op=op.name, shapes=shapes, reason=str(error), defined=here())
 
 
-def quick_kernel(op: Op) -> Callable[..., Array] | None:
-    """The kernel as a function of the operands alone, where there is one in NumPy or Python."""
-    return op.symbol or op.ufunc
-
-
 def into(out: Array | None, value: Array) -> Array:
-    """The end of a kernel that cannot write in place: hand the value over, or copy it to `out`."""
+    """Finish a kernel that can't write in place: return the value, or copy it to `out`."""
     if out is None:
         return value
     np.copyto(out, value, casting="unsafe")

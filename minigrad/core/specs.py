@@ -1,4 +1,4 @@
-"""What is known of a value before it exists: its shape, with open lengths or without, and type."""
+"""Specs: what is known of a value before it exists, its shape (perhaps open) and data type."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ PublicShape = tuple[int | None, ...]
 
 
 def public_shape(shape: Shape | None) -> PublicShape | None:
-    """A shape as users write it: an unknown length is None, wholly unknown is None."""
+    """Return a shape as users write it: None for an unknown length or an unknown shape."""
     if shape is None:
         return None
     return tuple(None if isinstance(n, Dim) else n for n in shape)
 
 
 def fits(shape: Shape | None, declared: Shape | None) -> bool:
-    """Whether a value of the one shape may stand where the other is declared; unknown fits all."""
+    """Return whether a value of one shape fits a declared shape; unknown fits everything."""
     if shape is None or declared is None:
         return True
     return len(shape) == len(declared) and all(
@@ -81,7 +81,7 @@ def fits(shape: Shape | None, declared: Shape | None) -> bool:
 
 
 def show_shape(shape: Shape | PublicShape | None) -> str:
-    """A shape as it is printed: (None, 784), or ? when nothing is known."""
+    """Format a shape for printing: (None, 784), or ? when nothing is known."""
     return "?" if shape is None else str(tuple(shape))
 
 
@@ -104,13 +104,13 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class TupleSpec(Spec):
-    """What is known of several values that one operator gives; its own shape says nothing."""
+    """The specs of several values that one operator gives; its own shape means nothing."""
 
     parts: tuple[Spec, ...]
 
     @classmethod
     def of(cls, parts: Sequence[Spec]) -> Spec:
-        """One value as it is, several (or none) as a tuple."""
+        """Return a single spec unchanged, several (or none) as a TupleSpec."""
         return parts[0] if len(parts) == 1 else cls(None, float32, tuple(parts))
 
     def __str__(self) -> str:
@@ -119,14 +119,14 @@ class TupleSpec(Spec):
 
 @dataclass(frozen=True, slots=True)
 class Unrecorded(Spec):
-    """What a tape remembers of an array through which no gradient flows: not its data."""
+    """The tape's record of an array through which no gradient flows, without its data."""
 
     name: str | None = None
 
 
 @functools.cache
 def promote(*dtypes: Dtype) -> Dtype:
-    """The common data type, by PyTorch's rule: a float wins over any integer or bool."""
+    """Return the common data type by PyTorch's rule: a float wins over any integer or bool."""
     if dtypes and dtypes.count(dtypes[0]) == len(dtypes) and dtypes[0].isnative:
         return dtypes[0]
     floats = [d for d in dtypes if d.kind == "f"]
@@ -135,13 +135,13 @@ def promote(*dtypes: Dtype) -> Dtype:
 
 @functools.cache
 def as_float(*dtypes: Dtype) -> Dtype:
-    """Like `promote`, but integers and bools become float32 (division, exp, mean)."""
+    """Promote like `promote`, but turn integers and bools into float32 (division, exp, mean)."""
     common = promote(*dtypes)
     return common if common.kind == "f" else float32
 
 
 def always(dtype: Dtype) -> Callable[..., Dtype]:
-    """A data type rule whose answer does not depend on the operands."""
+    """Make a data type rule that doesn't depend on the operands."""
     return lambda *dtypes: dtype
 
 
@@ -150,12 +150,12 @@ def spec_of(x: Any) -> Spec:
 
 
 def show_shapes(*shapes: Shape | None) -> str:
-    """Shapes as they are printed in a message: (64, 784) and (100, 10)."""
+    """Format shapes for a message: (64, 784) and (100, 10)."""
     return ", ".join(show_shape(public_shape(s)) for s in shapes)
 
 
 def broadcast_shapes(name: str, *shapes: Shape) -> Shape:
-    """NumPy's broadcasting rule, which also knows axes of unknown length.
+    """Broadcast shapes by NumPy's rule, extended to axes of unknown length.
 
     >>> broadcast_shapes("Add", (64, 10), (10,))
     (64, 10)

@@ -9,7 +9,7 @@ LEAF = object()
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves of a nested structure in order, and its skeleton. None is an empty structure.
+    """Return the leaves of a nested structure in order, and its skeleton. None has no leaves.
 
     >>> flatten({"a": (1, 2), "b": 3})[0]
     [1, 2, 3]
@@ -24,7 +24,7 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
 
 
 def rebuild(skeleton: Any, leaves: Sequence[Any]) -> Any:
-    """The structure that `flatten` took apart, with other leaves.
+    """Rebuild a structure that `flatten` took apart, with other leaves.
 
     >>> rebuild(flatten({"a": (1, 2), "b": 3})[1], [4, 5, 6])
     {'a': (4, 5), 'b': 6}
@@ -34,7 +34,7 @@ def rebuild(skeleton: Any, leaves: Sequence[Any]) -> Any:
 
 
 def transform(tree: Any, f: Callable[[Any], Any]) -> Any:
-    """The same structure with f applied to each leaf; a named tuple stays one."""
+    """Apply f to each leaf and return the same structure; a named tuple stays one."""
     if tree is None:
         return None
     if isinstance(tree, dict):

@@ -1,6 +1,6 @@
 """How many threads a matrix product uses: one, unless the user has said otherwise.
 
-NumPy hands products to a library (BLAS) that takes all cores when nobody tells it how many. Its
+NumPy hands products to a library (BLAS) that takes all cores unless it is told how many. Its
 threads spin while they wait for each other, so that on a busy machine two are many times slower
 than one, and on a quiet one they gain little at the sizes of this engine. So it is told, once, when
 the engine is imported. Kernels in C, and everything else, use the thread that calls.
@@ -23,7 +23,7 @@ from minigrad.diagnostics.source import here
 
 __all__ = ["get_num_threads", "set_num_threads"]
 
-# Whoever has set one of these has chosen: BLAS has read it when NumPy was imported.
+# If one of these is set, the user has chosen: BLAS read it when NumPy was imported.
 VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -34,7 +34,7 @@ VARIABLES = (
 
 
 def set_num_threads(count: int) -> None:
-    """Let matrix products use so many threads, from now on and in the whole process.
+    """Set how many threads matrix products use, from now on and in the whole process.
 
     Without a call it is 1, or what OMP_NUM_THREADS or the variable of the BLAS library
     (OPENBLAS_NUM_THREADS, MKL_NUM_THREADS, …) said before Python started. It counts for NumPy's own
@@ -55,7 +55,7 @@ def set_num_threads(count: int) -> None:
 
 
 def get_num_threads() -> int | None:
-    """How many threads a matrix product may use; None where BLAS cannot be asked.
+    """Return how many threads a matrix product may use; None if BLAS can't tell.
 
     >>> import minigrad as mg
     >>> mg.get_num_threads() in (None, *range(1, 1025))
@@ -66,7 +66,7 @@ def get_num_threads() -> int | None:
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let a matrix product use one thread in the block: the devices of a schedule are the threads.
+    """Limit matrix products to one thread in the block: a schedule's devices are the threads.
 
     Where BLAS cannot be told, it keeps those that it has.
     """
@@ -81,7 +81,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def begin() -> None:
-    """One thread, unless the user has set a number."""
+    """Start with one thread, unless the user has set a number."""
     if not any(os.environ.get(name) for name in VARIABLES):
         for library in _libraries():
             library.set_num_threads(1)
@@ -89,7 +89,7 @@ def begin() -> None:
 
 @functools.cache
 def _libraries() -> tuple[Any, ...]:
-    """The BLAS library of NumPy; all that are loaded, where none lies beside NumPy.
+    """Find NumPy's BLAS library; all loaded ones if none is shipped with NumPy.
 
     Another one, such as that of SciPy, is left alone: its threads are not ours to set.
     """

@@ -1,1 +1,1 @@
-"""Every sentence that the engine says, its errors, and the user's line."""
+"""The engine's messages and errors, and the user's line."""

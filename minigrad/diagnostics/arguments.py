@@ -20,7 +20,7 @@ from minigrad.diagnostics.source import here
 
 
 def refuse(op: str, name: str, value: object, expected: Pair) -> ArgumentError:
-    """The error for an argument; `expected` says what to write instead."""
+    """Return the error for an argument; `expected` says what to write instead."""
     text = " ".join(repr(value).split())
     shown = text if len(text) <= 60 else text[:57] + "..."
     return ArgumentError(
@@ -29,7 +29,7 @@ def refuse(op: str, name: str, value: object, expected: Pair) -> ArgumentError:
 
 
 def two_readings(form: str, one: str, as_one: str, other: str, as_other: str) -> ArgumentError:
-    """The error for what two frameworks read differently: what to write for either reading."""
+    """Return the error for what two frameworks read differently, with a line for either."""
     fields: dict[str, Any] = {
         "form": form,
         "one": one,
@@ -41,7 +41,7 @@ def two_readings(form: str, one: str, as_one: str, other: str, as_other: str) ->
 
 
 def is_whole(x: object) -> bool:
-    """Whether this is a whole number; True and False are none."""
+    """Return whether this is an integer; True and False are not."""
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
@@ -49,7 +49,7 @@ MOST = (1 << 42) - 1  # as a length or a count: no machine holds more, and to tr
 
 
 def whole(op: str, name: str, value: Any, least: int = 0, most: int | None = MOST) -> int:
-    """A whole number that is not below `least` nor, unless it is None, above `most`."""
+    """Return an integer from `least` to `most` (None: any); ArgumentError otherwise."""
     low = not is_whole(value) or value < least
     if low or (most is not None and value > most):
         row = "expect_whole" if low and most in (MOST, None) else "expect_whole_between"
@@ -58,7 +58,7 @@ def whole(op: str, name: str, value: Any, least: int = 0, most: int | None = MOS
 
 
 def number(op: str, name: str, value: Any, least: float | None = 0.0) -> Any:
-    """A number, not below `least` if that is given; a node or tensor is taken as it is."""
+    """Return a number not below `least`, or a node or tensor; ArgumentError otherwise."""
     if hasattr(type(value), "reader"):
         return value
     if not isinstance(value, (int, float, np.number)):
@@ -69,21 +69,21 @@ def number(op: str, name: str, value: Any, least: float | None = 0.0) -> Any:
 
 
 def node_name(op: str, name: Any) -> str | None:
-    """The name of a node, or None; TensorFlow 1 has the data type in its place."""
+    """Return a node's name or None; ArgumentError for a dtype, which TensorFlow 1 has there."""
     if name is not None and not isinstance(name, str):
         raise refuse(op, "name", name, fill("expect_node_name"))
     return name
 
 
 def bound(op: str, name: str, value: Any) -> float | None:
-    """A number as it is, or None."""
+    """Return a number or None; ArgumentError otherwise."""
     if value is not None and not isinstance(value, (int, float, np.number)):
         raise refuse(op, name, value, fill("expect_bound"))
     return value.item() if isinstance(value, np.number) else value
 
 
 def lengths(op: str, name: str, value: Any, least: int = 0) -> tuple[int, ...]:
-    """The lengths of some axes: whole numbers that are not below `least`, or one alone."""
+    """Return lengths of axes: integers not below `least`, or one alone."""
     result = whole_numbers(op, name, value, least)
     if min(result, default=least) < least:
         raise refuse(op, name, value, fill("expect_shape", least=least))
@@ -93,7 +93,7 @@ def lengths(op: str, name: str, value: Any, least: int = 0) -> tuple[int, ...]:
 
 
 def whole_numbers(op: str, name: str, value: Any, least: int = -1) -> tuple[int, ...]:
-    """The same, but which numbers are possible is asked elsewhere."""
+    """Return integers not below `least`; whether they are possible is checked elsewhere."""
     items = (value,) if is_whole(value) else value
     if not isinstance(items, (tuple, list)) or not all(map(is_whole, items)):
         raise refuse(op, name, value, fill("expect_shape", least=least))
@@ -102,7 +102,7 @@ def whole_numbers(op: str, name: str, value: Any, least: int = -1) -> tuple[int,
 
 
 def allocated(op: str, shape: tuple[int, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
-    """An array of this shape; ShapeError for one that no memory holds."""
+    """Make an array of this shape; ShapeError if no memory can hold it."""
     try:
         if max(math.prod(shape), *shape, 0) > min(MOST, sys.maxsize):
             raise MemoryError
@@ -112,7 +112,7 @@ def allocated(op: str, shape: tuple[int, ...], make: Callable[[tuple[int, ...]],
 
 
 def open_shape(op: str, value: Any) -> tuple[int | None, ...] | None:
-    """A shape in which None stands for an unknown length, or None where nothing is known."""
+    """Return a shape with None for an unknown length, or None for an unknown shape."""
     if value is None:
         return None
     items = (value,) if is_whole(value) else value
@@ -124,7 +124,7 @@ def open_shape(op: str, value: Any) -> tuple[int | None, ...] | None:
 
 
 def axes(op: str, axis: Any) -> tuple[int, ...]:
-    """One or several axes, as a tuple."""
+    """Return one or several axes as a tuple."""
     items = axis if isinstance(axis, (tuple, list)) else (axis,)
     if not all(map(is_whole, items)):
         raise refuse(op, "axis", axis, fill("expect_axes"))
@@ -133,7 +133,7 @@ def axes(op: str, axis: Any) -> tuple[int, ...]:
 
 
 def as_dtype(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """The data type of numbers that this names."""
+    """Return the numeric data type of this name; DtypeError for any other."""
     try:  # "a" is text, of which NumPy warns
         found = None if isinstance(dtype, str) and dtype.startswith("a") else np.dtype(dtype)
     except TypeError:
@@ -144,7 +144,7 @@ def as_dtype(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def seeded(op: str, seed: Any) -> np.random.Generator:
-    """The random numbers that a seed stands for; without one, the next of `manual_seed`."""
+    """Return the random generator of a seed; without one, the next of `manual_seed`."""
     if seed is not None:
         seed = whole(op, "seed", seed, most=None)
     elif _seeds:
@@ -156,12 +156,12 @@ _seeds: list[np.random.Generator] = []  # where seeds come from, once there was 
 
 
 def begin_anew(op: str, seed: Any) -> None:
-    """Let the seeds of what names none follow from this one."""
+    """Restart the seeds of calls that name none from this one."""
     _seeds[:] = [seeded(op, whole(op, "seed", seed, most=None))]
 
 
 def function(op: str, name: str, value: Any) -> Callable[..., Any]:
-    """Something that can be called."""
+    """Return something callable; ArgumentError otherwise."""
     if not callable(value):
         raise refuse(op, name, value, fill("expect_function"))
     result: Callable[..., Any] = value
@@ -169,7 +169,7 @@ def function(op: str, name: str, value: Any) -> Callable[..., Any]:
 
 
 def listed(op: str, name: str, value: Any) -> Sequence[Any]:
-    """The items of a list; a single tensor is not one, though it could be looped over."""
+    """Return the items of a list; ArgumentError for a single tensor."""
     if isinstance(value, (str, bytes)) or hasattr(value, "shape"):
         raise refuse(op, name, value, fill("expect_list"))
     if not isinstance(value, Iterable):

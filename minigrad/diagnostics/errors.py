@@ -74,7 +74,7 @@ class GraphError(Exception):
 
 
 def located(function: Callable[P, T]) -> Callable[P, T]:
-    """Let errors of a function made of several operators name the user's line."""
+    """Make a composed function's errors name the user's line."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -92,7 +92,7 @@ class ArgumentError(GraphError, ValueError):
 
 
 class MissingNameError(GraphError, AttributeError):
-    """A name that another framework has, and this one calls otherwise."""
+    """A name that another framework has, and that is different here."""
 
 
 class MissingPackageError(GraphError, ImportError):

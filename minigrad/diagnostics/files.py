@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: one way to write them, for graphs and for drawings."""
+"""Atomic writing of files, for graphs and for drawings."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ KINDS = {
 
 
 def kind_of(about: os.stat_result) -> Pair | None:
-    """What this is, in words, if it is no file."""
+    """Describe what this is if it isn't a file."""
     kind = stat.S_IFMT(about.st_mode)
     return None if kind == stat.S_IFREG else fill(KINDS.get(kind, "file_device"))
 
 
 def opened(path: str | os.PathLike[str]) -> IO[bytes]:
-    """What stands at the path, to be read; of a pipe nobody waits for who writes to it."""
+    """Open the path for reading; don't wait for the writer of a pipe."""
     return open(os.fspath(path), "rb", opener=_at_once)
 
 
@@ -42,7 +42,7 @@ def _at_once(path: str, flags: int) -> int:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A new file, which takes the place of `path` when the block is over, and only if it succeeds.
+    """Open a new file that replaces `path` at the end of the block, only if that succeeds.
 
     As with `open(path, "w")` links are followed, an older file keeps its permissions, and one that
     may not be written to is left alone; OSError as there. ArgumentError where a pipe, a device or
@@ -72,7 +72,7 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def _standing(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """The file that is to be replaced, if there is one."""
+    """Return the file to be replaced, if there is one."""
     try:
         about = os.stat(path)
     except FileNotFoundError:
@@ -86,7 +86,7 @@ def _standing(path: str | os.PathLike[str]) -> os.stat_result | None:
 
 
 def _keep(new: Path, old: os.stat_result) -> None:
-    """Owner and permissions of the older file for the new one, as far as that may be."""
+    """Give the new file the old one's owner and permissions, as far as allowed."""
     about = new.stat()
     if (about.st_uid, about.st_gid) != (old.st_uid, old.st_gid):
         with contextlib.suppress(OSError):

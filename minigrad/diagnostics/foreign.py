@@ -1,4 +1,4 @@
-"""Names of other frameworks: one table of what to write here instead, or of what they do here.
+"""Names of other frameworks: a table of what to write here instead, or what they do here.
 
 It is looked at only where a name is not ours, so it costs nothing where it is.
 """
@@ -294,7 +294,7 @@ KEYWORDS = _by_theirs(
 
 
 def missing(place: str, name: str, owner: object, table: Mapping[str, Word]) -> AttributeError:
-    """The error for a name that is not there; with what to write, if it is known elsewhere."""
+    """Return the error for a missing name, with what to write if other frameworks have it."""
     if name in table:
         ours = table[name].shown
         return MissingNameError(
@@ -304,7 +304,7 @@ def missing(place: str, name: str, owner: object, table: Mapping[str, Word]) -> 
 
 
 class Elsewhere:
-    """A module of others that is not here: its names are answered, and nothing else."""
+    """A module of another framework, which only answers its names with what to write here."""
 
     def __init__(self, place: str, table: Mapping[str, Word]) -> None:
         self._place, self._table = place, table
@@ -314,7 +314,7 @@ class Elsewhere:
 
 
 class _Missing:
-    """A name that a class does not have: to look for it says what to write instead.
+    """A name that a class doesn't have; accessing it says what to write instead.
 
     `__getattr__` would do the same for all names at once, but Python looks up every attribute of a
     class that has one by the slow way.
@@ -328,12 +328,12 @@ class _Missing:
 
 
 def works(table: Mapping[str, Word]) -> dict[str, Callable[..., Any]]:
-    """The words that can be called, by their names."""
+    """Return the names of the table that can be called."""
     return {name: _answering(word.call) for name, word in table.items() if word.call is not None}
 
 
 def answers(table: Mapping[str, Word]) -> Callable[[Kind], Kind]:
-    """Let a class answer to the names of a table; `dir` and completion show those that work."""
+    """Make a class answer to the names of a table; `dir` and completion show those that work."""
 
     def decorate(kind: Kind) -> Kind:
         found = {name: _Missing(name, table) for name in table} | works(table)
@@ -346,13 +346,13 @@ def answers(table: Mapping[str, Word]) -> Callable[[Kind], Kind]:
 
 
 def _present(value: object) -> Iterable[str]:
-    """The names of a value apart from those it does not have."""
+    """Return the names of a value, without those that only refuse."""
     found = {name: getattr_static(type(value), name, None) for name in object.__dir__(value)}
     return [name for name, what in found.items() if not isinstance(what, _Missing)]
 
 
 def written_here(ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Answer a call whose arguments do not fit the function with the line to write."""
+    """Make a decorator that answers wrong arguments with the line to write instead."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
@@ -370,7 +370,7 @@ def written_here(ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def answer_arguments(kind: type) -> None:
-    """Answer arguments that a class does not take with those that it does."""
+    """Make a class answer unknown arguments with the list of those that it takes."""
     made: Any = kind.__init__  # type: ignore[misc]
 
     @functools.wraps(made)
@@ -388,7 +388,7 @@ def answer_arguments(kind: type) -> None:
 
 
 def _others(op: str, function: Callable[..., Any]) -> ArgumentError:
-    """The error for arguments that a function does not have, with those that it has."""
+    """Return the error for arguments that a function doesn't have, with those it has."""
     found = signature(function)
     shown = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name != "self"]
     form = f"{op}{found.replace(parameters=shown, return_annotation=found.empty)}"
@@ -396,7 +396,7 @@ def _others(op: str, function: Callable[..., Any]) -> ArgumentError:
 
 
 def unfit(function: Callable[..., Any], ours: str) -> ArgumentError:
-    """The error for arguments that are another framework's."""
+    """Return the error for arguments that are another framework's."""
     names, op = ", ".join(signature(function).parameters), getattr(function, "__name__", "")
     return ArgumentError("call_form", op=op, names=names, ours=ours, defined=here())
 
@@ -410,20 +410,20 @@ def _fits(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str
 
 
 def answer_keywords(owner: type | ModuleType) -> None:
-    """Let functions of a module, or methods of a class, take the keywords of others for ours."""
+    """Make a module's functions or a class's methods take other frameworks' keywords for ours."""
     for name, function in [*vars(owner).items()]:
         if isinstance(function, FunctionType) and _of(owner, function):
             setattr(owner, name, _answering(function))
 
 
 def _named(function: Callable[..., Any]) -> set[str]:
-    """The parameters that can be passed by name; `signature` would take half of the import."""
+    """Return the parameters that can be passed by name; `inspect.signature` is too slow."""
     code = unwrap(function).__code__
     return {*code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]}
 
 
 def _of(owner: type | ModuleType, function: FunctionType) -> bool:
-    """Whether a function is defined there, and not just looked up there."""
+    """Return whether a function is defined in this class or module, not just found there."""
     return isinstance(owner, type) or function.__module__.startswith(owner.__name__)
 
 

@@ -47,7 +47,7 @@ ERRORS = Sentences(Path(__file__).with_suffix(".toml"))
 
 
 def get_language() -> Language:
-    """The language that messages are written in: "en", "zh" or "both"."""
+    """Return the language of messages: "en", "zh" or "both"."""
     return _language
 
 
@@ -60,12 +60,12 @@ def set_language(language: Language) -> None:
 
 
 def choose(pair: Pair, separator: str = "\n") -> str:
-    """The half of a pair that the chosen language asks for, or both halves."""
+    """Return the half of a pair in the chosen language, or both halves."""
     return {"en": pair[0], "zh": pair[1], "both": separator.join(pair)}[_language]
 
 
 def fill(key: str, /, **fields: object) -> Pair:
-    """The row of `key` with its fields filled in, in both languages."""
+    """Fill in the fields of a message, in both languages."""
     english, chinese = ERRORS[key]
     if "name" in fields and str(fields["name"]) == str(fields.get("op")):  # it has no other name
         english = english.replace("{name} ({op}, ", "{name} (").replace("{name} ({op})", "{name}")
@@ -77,7 +77,7 @@ def fill(key: str, /, **fields: object) -> Pair:
 
 
 def one_line(text: str) -> str:
-    """A name or other text of a user's as it stands in a line: what is no print is escaped.
+    """Return a user's text for one line; characters that can't be printed are escaped.
 
     >>> print(one_line("a\\nb"))
     a\\nb
@@ -88,7 +88,7 @@ def one_line(text: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """The text with escapes in the place of lone surrogates, for which no encoding has bytes.
+    """Escape lone surrogates in a text, which no encoding can write.
 
     Names of files that are no UTF-8 reach Python with them.
 
@@ -109,7 +109,7 @@ class Count(int):
 
 
 def fill_pair(pair: Pair, fields: Mapping[str, object]) -> Pair:
-    """Both halves filled in; a field that is itself a pair of sentences gives each its own half.
+    """Fill in both halves; a field that is itself a pair gives each its own half.
 
     >>> fill_pair(
     ...     ("{steps:step} and {done:step}", "{steps} 步和 {done} 步"), {"steps": 1, "done": 2}

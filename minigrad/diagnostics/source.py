@@ -1,4 +1,4 @@
-"""Where the user's program is: the line outside this package that asked for a node."""
+"""The user's line: the innermost one outside this package that made a node."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BETWEEN = {module.__file__ for module in (contextlib, copy, functools)}  # they
 
 
 def caller(frame: FrameType) -> tuple[CodeType, int]:
-    """The code object and instruction of the innermost frame outside this package."""
+    """Return the code object and instruction of the innermost frame outside this package."""
     code = frame.f_code
     while INSIDE[code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
@@ -31,7 +31,7 @@ def caller(frame: FrameType) -> tuple[CodeType, int]:
 
 
 class _Inside(dict[str, bool]):
-    """Whether a file belongs to this package, remembered by name: asked for every node."""
+    """A cache of whether a file belongs to this package, as every node needs to know."""
 
     def __missing__(self, filename: str) -> bool:
         self[filename] = inside = filename.startswith(_PACKAGE) or filename in _BETWEEN
@@ -42,12 +42,12 @@ INSIDE = _Inside()
 
 
 def here() -> Location:
-    """The user's line that is running now."""
+    """Return the user's line that is running now."""
     return Location(*caller(sys._getframe(1)))
 
 
 def function_name(function: object) -> str:
-    """What to call a function: its own name, the name of what a partial calls, or of its class.
+    """Return a function's name, that of what a partial calls, or that of its class.
 
     >>> function_name(functools.partial(sum, [1]))
     'sum'
@@ -59,7 +59,7 @@ def function_name(function: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SavedLine:
-    """One line of a program that is not here: what a file says of the line behind a node.
+    """One line of a program that isn't here: a saved graph's record of the line behind a node.
 
     It stands where a code object stands otherwise, and answers like one.
     """
@@ -97,7 +97,7 @@ class Location:
 
     @property
     def text(self) -> str:
-        """The source line, stripped; empty when the source is not to be had."""
+        """The source line, stripped; empty when the source isn't available."""
         return self._line.strip()
 
     @property
@@ -130,13 +130,13 @@ class Location:
 
     @property
     def label(self) -> str:
-        """The place in words: file or notebook cell, line number, and the line itself."""
+        """The place as text: file or notebook cell, line number, and the line itself."""
         text = self.text if len(self.text) <= 100 else self.text[:97] + "..."
         return f"{self.place}:  {text}" if text else self.place
 
 
 def _name(filename: str) -> str:
-    """The short name of a file; a notebook cell is called by its number, as IPython does."""
+    """Return the short name of a file; a notebook cell has its number, as in IPython."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:

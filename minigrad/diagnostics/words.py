@@ -1,4 +1,4 @@
-"""A name of another framework: what to write for it here and, where it can only mean that, a call.
+"""Names of other frameworks: what to write for them here and, if unambiguous, a call.
 
 The tables are in `foreign`. A call is written as it is there and as it is here, one text
 each; here it becomes a function with this signature, for `help` and completion to show.
@@ -18,7 +18,7 @@ from minigrad.diagnostics.messages import fill
 
 
 class Word(NamedTuple):
-    """What to write for a name, one line or several to choose from; with `call` it works itself."""
+    """The lines to write for a name, one or several to choose from; with `call` the name works."""
 
     ours: tuple[str, ...]
     call: FunctionType | None = None
@@ -30,7 +30,7 @@ class Word(NamedTuple):
 
 
 def refused(table: Mapping[str | tuple[str, ...], str]) -> dict[str, Word]:
-    """Words by their names, from a table of ours: theirs."""
+    """Return refused names by name, from a table of ours to theirs."""
     found: dict[str, Word] = {}
     for ours, names in table.items():
         word = Word((ours,) if isinstance(ours, str) else ours)
@@ -39,9 +39,9 @@ def refused(table: Mapping[str | tuple[str, ...], str]) -> dict[str, Word]:
 
 
 def spoken(table: Mapping[str, str], whose: str = "PyTorch", **helpers: Any) -> dict[str, Word]:
-    """Words that work, from a table of their call: ours, such as "t(x)": "mg.transpose(x)".
+    """Return names that work, from a table such as "t(x)": "mg.transpose(x)".
 
-    helpers: what else the texts speak of, beside `mg`.
+    helpers: what else the texts use, besides `mg`.
     """
     place: dict[str, Any] = {**_MEANT, **helpers}
     source = "".join(f"def {theirs}: return {ours}\n" for theirs, ours in table.items())
@@ -57,25 +57,25 @@ def spoken(table: Mapping[str, str], whose: str = "PyTorch", **helpers: Any) -> 
 
 
 def _flat(lengths: tuple[Any, ...]) -> tuple[Any, ...]:
-    """f(2, 3) and f((2, 3)) alike."""
+    """Return lengths, whether called as f(2, 3) or as f((2, 3))."""
     nested = len(lengths) == 1 and isinstance(lengths[0], (tuple, list))
     return tuple(lengths[0]) if nested else lengths
 
 
 def _parts(size: Any) -> dict[str, Any]:
-    """The length of each part, or a list of lengths."""
+    """Return the length of each part, or a list of lengths."""
     return {"lengths" if isinstance(size, (tuple, list)) else "split_size": size}
 
 
 def _on_cpu(x: Any, device: Any) -> Any:
-    """x where it is; ArgumentError for a device that is not there."""
+    """Return x; ArgumentError for a device other than the CPU."""
     if not str(device).startswith("cpu"):
         raise refuse("to", "device", device, fill("expect_cpu"))
     return x
 
 
 def _moved(x: Any, wanted: tuple[Any, ...]) -> Any:
-    """x as a data type, or as that of another value; the processor is where everything is."""
+    """Cast x to a data type, or to that of another value; the only device is the CPU."""
     for item in wanted:
         if str(item).startswith(("cpu", "cuda", "mps", "xpu")):
             x = _on_cpu(x, item)
@@ -85,7 +85,7 @@ def _moved(x: Any, wanted: tuple[Any, ...]) -> Any:
 
 
 def _in_order(x: Any) -> Any:
-    """x itself where its elements lie one after the other in memory, else a copy."""
+    """Return x if it is contiguous in memory, else a copy."""
     array = getattr(x, "_array", None)
     if array is None or array.flags.c_contiguous:  # a node has no memory
         return x
@@ -94,7 +94,7 @@ def _in_order(x: Any) -> Any:
 
 
 def _count(x: Any) -> Any:
-    """How many elements x has; ShapeError for a node that does not know."""
+    """Count the elements of x; ShapeError for a node of unknown shape."""
     shape = x.shape or (x.size,)
     return int(x.size) if None in shape else math.prod(shape)
 

@@ -1,4 +1,4 @@
-"""The backward pass of the dynamic graph: look first, then sweep, then hand the gradients out."""
+"""The backward pass of the dynamic graph: check first, then sweep, then store the gradients."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Walk:
         # Tensors tell of each kernel, functions written for arrays do not. In the body of a graph
         # tensors are read as nodes.
         self.on_tensors = create_graph or (bool(heard) and not in_body())
-        self.may_stop = not all(isinstance(ear.listener, events.Recording) for ear in heard)
+        self.may_stop = not all(isinstance(s.listener, events.Recording) for s in heard)
         self.ends = [y.creator for y in outputs]  # asking makes tensors of promises
         self.around: Callable[..., Any] = outputs[0]._around  # a tensor
         self.found: dict[Any, Any] = {}  # gradients by leaf, or by node
@@ -61,7 +61,7 @@ class Walk:
     def run(
         self, seeds: Sequence[Any], targets: Sequence[Any] | None, retain_graph: bool
     ) -> dict[Any, Any]:
-        """Gradients by leaf (or by the node of each target), from one sweep over the tape."""
+        """Sweep over the tape once; return gradients by leaf, or by the node of each target."""
         found = self.found
         for y, end, seed in zip(self.outputs, self.ends, seeds, strict=True):
             if not y.requires_grad:
@@ -97,7 +97,7 @@ class Walk:
             node.release()
 
     def _pull(self, g: Any, node: TapeNode) -> list[Contribution]:
-        """Apply the rules to tensors: to record them, or to tell of their kernels."""
+        """Apply the rules to tensors, to record them or to report their kernels."""
         op, sources = node.op, node.sources
         saved = node.saved
         if saved is None:
@@ -105,18 +105,18 @@ class Walk:
         rejoin = self._with_history if self.create_graph else self._alone
         pairs = zip(saved, (node, *sources), strict=True)
         values = [rejoin(value, source, node) for value, source in pairs]
-        every = node.kept.wanted if op.broadcasts else ()
+        every = node.pullback.wanted if op.broadcasts else ()
         found = contributions(
-            op, node.kept.wanted, self._tensor(g), values, node.attrs, sources, every
+            op, node.pullback.wanted, self._tensor(g), values, node.attrs, sources, every
         )
         return [(target, self._tensor(part), i) for target, part, i in found]
 
     def _tensor(self, g: Any) -> Any:
-        """A gradient as a tensor, when it comes as an array: from a hook, or a call."""
+        """Wrap a gradient in a tensor if it is an array, as from a hook or a call."""
         return g if hasattr(g, "reader") else self.around(g)
 
     def _with_history(self, value: Any, source: Any, node: TapeNode) -> Any:
-        """What was saved, as a tensor that knows where it came from."""
+        """Return a saved value as a tensor with its history."""
         if hasattr(source, "creator"):  # a leaf
             return source
         if value is None:  # at most its shape is read
@@ -124,12 +124,12 @@ class Walk:
         return self.around(value, source) if isinstance(source, TapeNode) else value
 
     def _alone(self, value: Any, source: Any, node: TapeNode) -> Any:
-        """What was saved, as a tensor that does not; what a call saved stays as it is."""
+        """Return a saved value as a tensor without history; what a call saved stays as it is."""
         if value is None:
             like = shape_of(source)
             if not hasattr(like, "shape"):
                 return like
-            value = np.broadcast_to(like.dtype.type(0), like.shape)  # nobody reads these zeros
+            value = np.broadcast_to(like.dtype.type(0), like.shape)  # these zeros aren't read
         elif isinstance(value, (int, float)):
             value = node.dtype.type(value)
         return self.around(value) if isinstance(value, (np.ndarray, np.generic)) else value
@@ -137,7 +137,7 @@ class Walk:
     # ---- hooks
 
     def leave(self, leaf: Any, g: Any) -> Any:
-        """The gradient of a leaf after its hooks."""
+        """Return the gradient of a leaf after its hooks."""
         hooks = getattr(leaf, "_hooks", None)
         if hooks is None:
             return g
@@ -145,7 +145,7 @@ class Walk:
             return self.hooked(hooks, g)
 
     def _hooks_of(self, node: TapeNode) -> Hook:
-        """What the gradient of a node goes through: its hooks, and who keeps it."""
+        """Return a function that runs a node's hooks on its gradient and notes who retains it."""
         hooks: Hooks = node._hooks
 
         def adjust(g: Any) -> Any:
@@ -156,7 +156,7 @@ class Walk:
         return adjust
 
     def hooked(self, hooks: Hooks, g: Any) -> Any:
-        """A gradient after its hooks; a hook gets a tensor, and may give another one back."""
+        """Run the hooks on a gradient; each gets a tensor and may return another one."""
         shape = g.shape
         for hook in list(hooks.functions.values()):
             given = g if hasattr(g, "creator") else self.around(g)
@@ -172,7 +172,7 @@ class Walk:
 
 
 def _seed(y: Any, seed: Any) -> Array:
-    """The weights of the elements of an output: 1 for a single number."""
+    """Return the weights of the elements of an output: 1 for a single number."""
     data = y._array
     if seed is not None:
         given = as_array(getattr(seed, "_array", seed), data.dtype, "backward")
@@ -190,7 +190,7 @@ def _seed(y: Any, seed: Any) -> Array:
 
 
 def reachable(ends: Iterable[TapeNode]) -> list[TapeNode]:
-    """All nodes that these depend on, in the order recorded; GradientError if one is of no use."""
+    """Return all nodes these depend on, in recorded order; GradientError if one was freed."""
     nodes = list(dict.fromkeys(ends))
     found = set(nodes)
     latest, note, append = changes.latest, found.add, nodes.append
@@ -199,7 +199,7 @@ def reachable(ends: Iterable[TapeNode]) -> list[TapeNode]:
             raise freed(node)
         if node._order < latest:
             changes.check(node)
-        x, count = node._source, node._kept.count
+        x, count = node._source, node._pullback.count
         if count > 2:
             for x in node._source:
                 if type(x) is TapeNode and x not in found:
@@ -219,7 +219,7 @@ def reachable(ends: Iterable[TapeNode]) -> list[TapeNode]:
 
 
 def _leading(nodes: Iterable[TapeNode], targets: Iterable[Any]) -> list[TapeNode]:
-    """The nodes that one of the targets leads to, and the targets."""
+    """Return the nodes that depend on one of the targets, and the targets."""
     leading = {id(x) for x in targets}
     found = []
     for node in nodes:
@@ -235,7 +235,7 @@ def _leading(nodes: Iterable[TapeNode], targets: Iterable[Any]) -> list[TapeNode
 def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
     """Add the gradient of a tensor to `.grad` of every leaf it depends on; see Tensor.backward."""
     now = context.now
-    if now.taker is not None and not in_body():
+    if now.active_reader is not None and not in_body():
         with at_once():
             return backward(y, gradient, retain_graph, create_graph)
     if now.rules or create_graph or hooked or events.listeners or not y.requires_grad:
@@ -253,7 +253,7 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
 
 
 def _exchanged(x: Any, before: Any, now: Any) -> bool:
-    """Put this gradient in the place of that one, unless another thread did meanwhile."""
+    """Replace the old gradient by the new one, unless another thread did so meanwhile."""
     same: bool = x.grad is before
     if same:
         x.grad = now
@@ -261,7 +261,7 @@ def _exchanged(x: Any, before: Any, now: Any) -> bool:
 
 
 def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
-    """The same where the user's functions run in between, or the pass itself is recorded."""
+    """Run backward when the user's functions run in between or the pass itself is recorded."""
     walk = Walk([y], create_graph)
     found = walk.run([gradient], None, retain_graph)
     parts = [walk.leave(x, g) for x, g in found.items()]
@@ -286,7 +286,7 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> Any:
-    """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated.
+    """Return the gradients of `outputs` with respect to `inputs` without accumulating them.
 
     One tensor for `inputs` gives one tensor, a list gives a list. `outputs` are results, not the
     function that computes them (as in jax.grad): ArgumentError. (torch.autograd.grad.)
@@ -299,7 +299,7 @@ def grad(
     """
     if inputs is None and callable(outputs):
         raise refuse("grad", "outputs", outputs, fill("expect_called"))
-    if context.taker is not None and not in_body():
+    if context.now.active_reader is not None and not in_body():
         with at_once():
             options = retain_graph, create_graph, allow_unused
             return grad(outputs, inputs, grad_outputs, *options)
@@ -344,7 +344,7 @@ def _gradients_of(
 
 
 def _unshared(parts: Iterable[Any]) -> Iterator[Any]:
-    """Gradients of which no two share memory with each other, nor one with a larger array."""
+    """Yield gradients that share no memory with each other or with a larger array."""
     seen: set[int] = set()
     for g in parts:
         if isinstance(g, np.ndarray):

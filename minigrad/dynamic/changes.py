@@ -1,4 +1,4 @@
-"""What changed in place since it was recorded, and which tensors share memory."""
+"""In-place changes since values were recorded, and which tensors share memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from minigrad.dynamic.tape import TapeNode
 
 
 def owner_of(array: Array) -> Array:
-    """The array that owns the memory which this one looks at."""
+    """Return the array that owns the memory of this view."""
     base = getattr(array, "base", None)
     return base if isinstance(base, np.ndarray) else array
 
 
 class Sharing:
-    """The tensors that look at one piece of memory: that which was computed, and views of it.
+    """The tensors that share one piece of memory: the computed one and views of it.
 
     They are held weakly. Views of a leaf that requires a gradient are not counted: such a leaf
     changes only where nothing is recorded, and then its views stay what they were, views of it.
@@ -43,7 +43,7 @@ class Sharing:
         self._members.append(weakref.ref(tensor))
 
     def others(self, tensor: Any) -> list[Any]:
-        """Those that are in use somewhere, apart from this one."""
+        """Return the other tensors that are still in use."""
         found = [ref() for ref in self._members]
         return [x for x in found if x is not None and x is not tensor]
 
@@ -93,7 +93,7 @@ class Changes:
         self._limit = 64
 
     def array_of(self, tensor: Any) -> Array:
-        """The array of a tensor, which can be changed and shared, unlike a NumPy scalar.
+        """Return a tensor's array; unlike a NumPy scalar it can be changed and shared.
 
         A scalar gives its place to an array without axes. Nodes that saved the scalar are to be
         treated as if they had saved that.
@@ -106,10 +106,10 @@ class Changes:
         return tensor._array
 
     def note(self, array: Array) -> None:
-        """An array is about to change."""
-        taker = context.now.taker
-        if taker is not None:
-            taker.run_all()  # what was noted reads it as it is now
+        """Note that an array is about to change."""
+        active_reader = context.now.active_reader
+        if active_reader is not None:
+            active_reader.run_all()  # what was noted reads it as it is now
         owner = array if array.base is None else owner_of(array)
         key = id(owner)
         self.latest = next_order()
@@ -126,12 +126,12 @@ class Changes:
             change.note(self.latest, place)
 
     def count(self, array: Array) -> int:
-        """How often the memory of this array was changed."""
+        """Count how often the memory of this array was changed."""
         change = self._found.get(id(owner_of(array)))
         return 0 if change is None else change.times
 
     def check(self, node: TapeNode, values: Iterable[Any] | None = None) -> None:
-        """GradientError when a value that the node saved (or one of `values`) changed since."""
+        """Raise GradientError if a value that the node saved (or one of `values`) changed since."""
         for value in (node.saved or ()) if values is None else values:
             for array in getattr(value, "arrays", (value,)):  # a call saves several at once
                 change = self._found.get(id(owner_of(array)))
@@ -145,7 +145,7 @@ class Changes:
                     )
 
     def _forget_scalars(self) -> None:
-        """Drop entries of NumPy scalars that nobody else holds; rarely, as that takes a search."""
+        """Drop entries of NumPy scalars that nothing else holds; rarely, as that takes a search."""
         if len(self._found) < self._limit:
             return
         for key, change in list(self._found.items()):

@@ -1,4 +1,4 @@
-"""Is a gradient right? Compare it with what happens when each input is moved a little."""
+"""Gradient checks: compare gradients with central differences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["check_grads"]
 
 
 def numerical_gradient(f: Callable[..., Any], xs: list[Any], index: int, step: float) -> Any:
-    """Central differences of the single number f(*xs) with respect to xs[index], in float64."""
+    """Compute central differences of the scalar f(*xs) with respect to xs[index], in float64."""
     x = np.array(xs[index], dtype=float64)
     result = np.zeros_like(x)
     for i in np.ndindex(x.shape):

@@ -1,4 +1,4 @@
-"""What users hang on a gradient on its way: functions that see it, and tensors that keep it."""
+"""Hooks on gradients: functions that see a gradient, and tensors that keep it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Hook = Callable[[Any], Any]
 
 
 class Hooks:
-    """What is to be done with the gradient of one node or leaf, in the order registered."""
+    """The hooks on the gradient of one node or leaf, in the order registered."""
 
     def __init__(self) -> None:
         self.functions: dict[int, Hook] = {}
         self._keepers: list[weakref.ref[Any]] = []
 
     def keep_for(self, tensor: Any) -> None:
-        """Hand the gradient to this tensor, too."""
+        """Register a tensor that gets the gradient, too."""
         if all(x is not tensor for x in self.keepers()):
             self._keepers.append(weakref.ref(tensor))
 
@@ -33,18 +33,18 @@ hooked: set[weakref.ref[Any]] = set()  # nodes and leaves that have hooks
 
 
 class Handle:
-    """What `register_hook` returns: `remove()` ends the hook."""
+    """The handle that `register_hook` returns; `remove()` ends the hook."""
 
     def __init__(self, hooks: Hooks, key: int) -> None:
         self._hooks, self._key = hooks, key
 
     def remove(self) -> None:
-        """Call the function no more; a second time changes nothing."""
+        """Remove the hook; a second call changes nothing."""
         self._hooks.functions.pop(self._key, None)
 
 
 def hooks_of(tensor: Any, who: str) -> Hooks:
-    """The hooks of a tensor: of its node, or of the leaf itself."""
+    """Return the hooks of a tensor: those of its node, or of the leaf itself."""
     if not tensor.requires_grad:
         raise GradientError("needs_grad", op=who, defined=here())
     holder, row = place_of(tensor)
@@ -58,7 +58,7 @@ def hooks_of(tensor: Any, who: str) -> Hooks:
 
 
 def place_of(x: Any) -> tuple[Any, int | tuple[int] | None]:
-    """Where a sweep leaves the gradient of a tensor: at its node, or at that of its batch."""
+    """Return where a sweep leaves a tensor's gradient: at its node, or at that of its batch."""
     node = x.creator
     if node is not None and node.op is ops.pick_rows and node.attrs.get("apart"):
         row = node.attrs["rows"][0]

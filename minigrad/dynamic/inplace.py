@@ -1,4 +1,4 @@
-"""Changing a tensor in place: what is allowed, what is recorded, and who is told.
+"""Changing a tensor in place: what is allowed, what is recorded, and what is reported.
 
 A change is an operator whose kernel writes into the memory of the tensor. It is recorded like any
 other, and the tensor then belongs to the new node. The version counter tells the nodes that saved
@@ -50,15 +50,15 @@ FILLING = ("fill_", "zero_")  # every element gets the same number
 def change(
     x: Any, op: Op, operands: tuple[Any, ...], attrs: Attrs, who: str, convert: bool = False
 ) -> Any:
-    """Put the result of an operator, of which x is an operand, in the place of the values of x.
+    """Replace the values of x by the result of an operator of which x is an operand.
 
     Everything that can be wrong is looked for before anything is changed. With `convert`, floats
     may become integers.
     """
     _expect_at_once(x, who)
-    taker = context.taker
-    if taker is not None:
-        taker.run_all()  # what was noted reads the values as they are now
+    active_reader = context.now.active_reader
+    if active_reader is not None:
+        active_reader.run_all()  # what was noted reads the values as they are now
         with at_once():
             return change(x, op, operands, attrs, who, convert)
     for z in (x, *operands):
@@ -72,20 +72,20 @@ def change(
     if spec.dtype.kind != x.dtype.kind:
         raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=spec.dtype)
     mask = tuple([isinstance(z, InPlace) and z.requires_grad for z in tensors])
-    tracked = context.recording and (x.requires_grad or True in mask)
+    tracked = context.now.recording and (x.requires_grad or True in mask)
     if tracked:
         _expect_own(x, who)
     array = changes.array_of(x)
     make_writable(x, who, None if tracked else _changed_part(array, op, attrs, who))
     memory = owner_of(x._array)
     reader: TapeReader = x.reader
-    kept = None
+    pullback = None
     saved = arrays
     if tracked and True in mask:
-        kept = reader.pullback(op, mask, x._array, arrays, attrs)
+        pullback = reader.pullback(op, mask, x._array, arrays, attrs)
         saved = [  # what is needed of the old values has to be copied
             np.array(a) if keeps and owner_of(a) is memory else a
-            for a, keeps in zip(arrays, kept.keeps[1:], strict=True)
+            for a, keeps in zip(arrays, pullback.keeps[1:], strict=True)
         ]
     changes.note(x._array)
     _write(
@@ -95,8 +95,8 @@ def change(
         attrs,
     )
     node = None
-    if kept is not None and kept.wanted:
-        node = reader.record(kept, attrs, tensors, saved, mask, x._array)
+    if pullback is not None and pullback.wanted:
+        node = reader.record(pullback, attrs, tensors, saved, mask, x._array)
     if tracked:
         x.creator, x.requires_grad = node, node is not None
     if events.listeners:
@@ -107,7 +107,7 @@ def change(
 
 
 def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> Any:
-    """An operand in the data type of x, which cannot change its own."""
+    """Cast an operand to the data type of x, whose own can't change."""
     if z is x or position in op.shape_only:
         return z
     if issubclass(type(z), BaseNode):
@@ -130,13 +130,13 @@ def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> A
 
 
 def _expect_at_once(x: Any, who: str) -> None:
-    """TraceError while a graph is built: the change would happen now, not when the graph runs."""
+    """Raise TraceError in a graph: the change would happen now, not when the graph runs."""
     if in_body():
         raise TraceError("tensor_in_place", op=who, name=x.name or x.shape, defined=here())
 
 
 def _expect_own(x: Any, who: str) -> None:
-    """GradientError unless the history of x may change without another tensor's being wrong."""
+    """Raise GradientError if changing x would make the history of another tensor wrong."""
     if x.creator is None and x.requires_grad:
         raise GradientError("leaf_in_place", op=who)
     sharing = getattr(x, "_sharing", None)
@@ -149,7 +149,7 @@ def _expect_own(x: Any, who: str) -> None:
 
 
 def make_writable(x: Any, who: str, changed: Array | None = None) -> None:
-    """ShapeError where one number in memory stands for several elements that are to change.
+    """Raise ShapeError if elements that would change share one number in memory.
 
     An expanded tensor is such a view. `changed` is the part of its array that is written to, by
     default all of it.
@@ -166,14 +166,14 @@ def make_writable(x: Any, who: str, changed: Array | None = None) -> None:
 
 
 def _changed_part(array: Array, op: Op, attrs: Attrs, who: str) -> Array:
-    """The elements that are written to, where it matters that none is meant twice."""
+    """Return the elements that are written to, if it matters that none is written twice."""
     if op is put or who in FILLING:  # named one by one, or all to become the same number
         return np.empty(0)
     return np.asarray(array[numpy_key(attrs["key"])]) if op is put_slice else array
 
 
 def is_repeated(array: Array) -> bool:
-    """Whether some elements are the same number in memory."""
+    """Return whether some elements are the same number in memory."""
     steps = zip(array.shape, array.strides, strict=True)
     return array.size > 1 and any(n > 1 and not step for n, step in steps)
 
@@ -186,7 +186,7 @@ def _write(op: Op, out: Array, arrays: list[Array], attrs: Attrs) -> None:
 
 
 def _changed_by(op: Op, name: str) -> Callable[..., Any]:
-    """The method that applies an operator of two operands in place."""
+    """Make the method that applies a binary operator in place."""
 
     def method(self: Any, other: Any) -> Any:
         return change(self, op, (self, other), {}, name)
@@ -196,7 +196,7 @@ def _changed_by(op: Op, name: str) -> Callable[..., Any]:
 
 
 def _written_as(op: Op, name: str) -> Callable[..., Any]:
-    """The method behind `+=` and the like; beside a node of a graph nothing changes in place."""
+    """Make the method behind `+=` and the like; with a graph's node nothing changes in place."""
 
     def method(self: Any, other: Any) -> Any:
         if isinstance(other, BaseNode):
@@ -207,7 +207,7 @@ def _written_as(op: Op, name: str) -> Callable[..., Any]:
 
 
 def _itself(op: Op, name: str) -> Callable[..., Any]:
-    """The method that applies an operator of one operand in place."""
+    """Make the method that applies a unary operator in place."""
 
     def method(self: Any) -> Any:
         return change(self, op, (self,), {}, name)
@@ -217,7 +217,7 @@ def _itself(op: Op, name: str) -> Callable[..., Any]:
 
 
 class InPlace(Value):
-    """What changes a tensor instead of making a new one.
+    """The methods that change a tensor instead of making a new one.
 
     While operations are recorded, a leaf that requires a gradient cannot be changed, nor can a
     view of one; under `no_grad` both can. Raises GradientError, ShapeError, DtypeError.
@@ -242,7 +242,7 @@ class InPlace(Value):
 
     @located
     def clip_(self, low: float | None = None, high: float | None = None) -> Self:
-        """Confine the elements between two bounds."""
+        """Clip the elements to the range from `low` to `high`, in place."""
         bounds = {"low": bound("clip_", "low", low), "high": bound("clip_", "high", high)}
         result: Self = change(self, ops.clip, (self,), bounds, "clip_")
         return result
@@ -282,7 +282,7 @@ class InPlace(Value):
 
     @located
     def __setitem__(self, key: Any, value: Any) -> None:
-        """x[key] = value, for the keys that x[key] takes; `value` is broadcast to that shape.
+        """Assign x[key] = value for each key that x[key] takes; broadcast `value` to its shape.
 
         Gradients flow to the value, and to what is left of the old ones.
         """
@@ -291,7 +291,7 @@ class InPlace(Value):
 
 
 def _stretches(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether an array can be repeated to this shape."""
+    """Return whether an array can be broadcast to this shape."""
     if len(shape) > len(wanted):
         return False
     pairs = zip(shape[::-1], wanted[::-1], strict=False)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.backprop.needs import retained
 from minigrad.backprop.rules import Pullback
+from minigrad.backprop.saved_for_backward import retained
 from minigrad.backprop.sweep import sweep
 from minigrad.core import (
     Array,
@@ -29,7 +29,10 @@ from minigrad.diagnostics.source import caller
 from minigrad.dynamic.changes import share
 from minigrad.dynamic.tape import TapeNode
 
-NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
+NONE: Attrs = {}  # shared by all nodes without attributes; never written to
+# Attributes that take few values. What a gradient rule reads depends on them, on ranks and on data
+# types, not on lengths: a pullback is derived once for each combination.
+FEW = frozenset({"axis", "keepdims", "transpose_a", "transpose_b"})
 
 ndarray = np.ndarray
 getframe, listeners = sys._getframe, events.listeners
@@ -39,17 +42,17 @@ class TapeReader:
     """Reads operators on tensors of the class it is made for."""
 
     level = 1
-    sweep: Callable[..., None] = staticmethod(sweep)  # backward, where nobody interferes
+    sweep: Callable[..., None] = staticmethod(sweep)  # backward, if nothing interferes
 
     def __init__(self, tensor: type[Any]) -> None:
         self.tensor = tensor
         self.around: Callable[..., Any] = tensor._around
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-        """Any operands, converted to one data type; listeners hear of it."""
-        taker = context.now.taker
-        if taker is not None:
-            return taker.apply(op, tuple(operands), attrs)
+        """Convert operands to one data type, run the kernel, record a node, notify listeners."""
+        active_reader = context.now.active_reader
+        if active_reader is not None:
+            return active_reader.apply(op, tuple(operands), attrs)
         tensor = self.tensor
         given = [x if type(x) is tensor else self._given(op, x) for x in operands]
         tensors = unify(op, given, _cast)
@@ -58,9 +61,9 @@ class TapeReader:
         node = None
         mask = tuple([isinstance(x, tensor) and x.requires_grad for x in tensors])
         if True in mask and context.now.recording:
-            kept = self.pullback(op, mask, y, arrays, attrs)
-            if kept.wanted:
-                node = self.record(kept, attrs, tensors, arrays, mask, y)
+            pullback = self.pullback(op, mask, y, arrays, attrs)
+            if pullback.wanted:
+                node = self.record(pullback, attrs, tensors, arrays, mask, y)
         if listeners:
             if node is not None:
                 events.emit("built", op, node, None, tuple(tensors))
@@ -71,12 +74,17 @@ class TapeReader:
     def pullback(
         self, op: Op, mask: tuple[bool, ...], y: Array, arrays: Sequence[Array], attrs: Attrs
     ) -> Pullback:
-        """How the gradient of `y` becomes gradients of the operands that `mask` names."""
-        specs = [spec_of(x) for x in (y, *arrays)]
-        return Pullback.interpreting(op, retained(op, mask, specs, attrs))
+        """Return how the gradient of `y` becomes gradients of the operands that `mask` names."""
+        few = [(name, str(value)) for name, value in attrs.items() if name in FEW]
+        key = mask, *few, *[(x.dtype, x.ndim) for x in (y, *arrays)]
+        if key not in op.memo:
+            specs = [spec_of(x) for x in (y, *arrays)]
+            op.memo[key] = Pullback.interpreting(op, retained(op, mask, specs, attrs))
+        pullback: Pullback = op.memo[key]
+        return pullback
 
     def _given(self, op: Op, x: Any) -> Any:
-        """An operand that is no tensor yet: a promise of one becomes it when it is looked at."""
+        """Convert an operand that isn't a tensor; a pending tensor is computed first."""
         if isinstance(x, self.tensor):
             x._array  # noqa: B018
             return x
@@ -84,22 +92,23 @@ class TapeReader:
 
     def record(
         self,
-        kept: Pullback,
+        pullback: Pullback,
         attrs: Attrs,
         tensors: Sequence[Any],
         arrays: Sequence[Array],
         mask: Sequence[bool],
         y: Array,
     ) -> TapeNode:
-        """A node for what was computed, of any number of operands."""
+        """Record a node for what was computed, with any number of operands."""
         pairs = zip(tensors, mask, strict=True)
         sources = [(x.creator or x) if wants else stub(x) for x, wants in pairs]
-        saved = [a if keep else None for a, keep in zip((y, *arrays), kept.keeps, strict=True)]
-        return TapeNode.of(kept, sources, saved, y, attrs, context.now.place or caller(getframe(1)))
+        saved = [a if k else None for a, k in zip((y, *arrays), pullback.keeps, strict=True)]
+        place = context.now.place or caller(getframe(1))
+        return TapeNode.of(pullback, sources, saved, y, attrs, place)
 
 
 def as_view(result: Any, operands: Sequence[Any]) -> Any:
-    """The result, noted as a view of the operand whose memory it looks at, if there is one."""
+    """Mark the result as a view if it shares the memory of an operand; return it."""
     for x in operands:
         if isinstance(x, type(result)) and looks_at(result._array, x._array):
             share(result, x)
@@ -108,13 +117,13 @@ def as_view(result: Any, operands: Sequence[Any]) -> Any:
 
 
 def looks_at(y: Array, a: Array) -> bool:
-    """Whether a result is a view of an operand, or the operand itself."""
+    """Return whether a result is a view of an operand, or the operand itself."""
     base = y.base
     return y is a or (base is not None and (base is a or base is a.base))
 
 
 def stub(x: Any) -> Any:
-    """What the tape remembers of an operand without gradient: a number, or shape and name."""
+    """Return what the tape keeps of an operand without gradient: a number, or shape and name."""
     data = getattr(x, "_array", x) if hasattr(x, "creator") else x
     if type(data) is not ndarray:
         return data

@@ -1,4 +1,4 @@
-"""Whether operations are recorded, and whether they run at once."""
+"""Switches for whether operations are recorded, and whether they run at once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class recording(contextlib.ContextDecorator):
 
     def __enter__(self) -> None:
         self.before.append(context.now.recording)
-        context.recording = self.on
+        context.now.recording = self.on
 
     def __exit__(self, *exc: object) -> None:
-        context.recording = self.before.pop()
+        context.now.recording = self.before.pop()
 
 
 def no_grad() -> recording:
@@ -56,11 +56,11 @@ def enable_grad() -> recording:
 @contextlib.contextmanager
 def at_once() -> Iterator[None]:
     """Run operations inside the block at once, even within `lazy_batch`."""
-    before, context.taker = context.taker, None
+    before, context.now.active_reader = context.now.active_reader, None
     try:
         yield
     finally:
-        context.taker = before
+        context.now.active_reader = before
 
 
 class set_grad_enabled:
@@ -75,22 +75,22 @@ class set_grad_enabled:
     """
 
     def __init__(self, mode: bool) -> None:
-        self.before = context.recording
-        context.recording = bool(mode)
+        self.before = context.now.recording
+        context.now.recording = bool(mode)
 
     def __enter__(self) -> None:
-        """What is to be done was done when this was made."""
+        """Do nothing: the mode was already set when this object was made."""
 
     def __exit__(self, *exc: object) -> None:
-        context.recording = self.before
+        context.now.recording = self.before
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded in this thread.
+    """Return whether operations are recorded in this thread.
 
     >>> import minigrad as mg
     >>> with mg.no_grad():
     ...     print(mg.is_grad_enabled())
     False
     """
-    return context.recording
+    return context.now.recording

@@ -14,7 +14,7 @@ from minigrad.diagnostics.source import SavedLine, here
 
 
 def _read_only(slot: str) -> Any:
-    """A property that shows a slot and refuses to change it."""
+    """Make a property that shows a slot and refuses to change it."""
 
     def refuse(node: TapeNode, value: object) -> None:
         raise GradientError("recorded", name=slot[1:], op=node.op, defined=node.where, ran=here())
@@ -29,19 +29,19 @@ class TapeNode(BaseNode):
     gradient flows there) the number or the Spec of the array. `saved` holds the result and the
     operands as far as the gradient rules read them, and is None once a backward pass used it.
 
-    Nobody changes a node. The slots behind the properties are written where it is recorded. One or
+    A node never changes. The slots behind the properties are written where it is recorded. One or
     two operands have slots of their own: tuples would double what the garbage collector visits.
     """
 
     __slots__ = (
-        *("__weakref__", "_attrs", "_code", "_dtype", "_hooks", "_kept", "_lasti", "_order"),
+        *("__weakref__", "_attrs", "_code", "_dtype", "_hooks", "_pullback", "_lasti", "_order"),
         *("_operand", "_operand2", "_result", "_scope", "_shape", "_source", "_source2"),
     )
     _attrs: Attrs
     _code: CodeType | SavedLine
     _dtype: Dtype
     _hooks: Any  # unset unless there are some, see backward
-    _kept: Pullback
+    _pullback: Pullback
     _lasti: int
     _order: int
     _scope: str
@@ -53,7 +53,7 @@ class TapeNode(BaseNode):
     _operand2: Any
 
     op: Any = _read_only("_op")
-    kept: Any = _read_only("_kept")
+    pullback: Any = _read_only("_pullback")
     attrs: Any = _read_only("_attrs")
     shape: Any = _read_only("_shape")
     dtype: Any = _read_only("_dtype")
@@ -67,31 +67,32 @@ class TapeNode(BaseNode):
     @classmethod
     def of(
         cls,
-        kept: Pullback,
+        pullback: Pullback,
         sources: Sequence[Any],
         saved: Sequence[Any],
         about: Array,
         attrs: Attrs,
         place: tuple[CodeType | SavedLine, int],
     ) -> TapeNode:
-        """A node for any number of operands; `about` has the shape and type of the result."""
+        """Make a node with any number of operands; `about` has the result's shape and type."""
         node = cls()
         node._result, *operands = saved
         node._source2 = node._operand2 = None
-        if kept.count == 1:
+        if pullback.count == 1:
             (node._source,), (node._operand,) = sources, operands
-        elif kept.count == 2:
+        elif pullback.count == 2:
             (node._source, node._source2), (node._operand, node._operand2) = sources, operands
         else:
             node._source, node._operand = tuple(sources), tuple(operands)
-        node._kept, node._attrs, node._shape, node._dtype = kept, attrs, about.shape, about.dtype
+        node._pullback, node._attrs = pullback, attrs
+        node._shape, node._dtype = about.shape, about.dtype
         node._order, node._scope = next_order(), context.now.scope
         node._code, node._lasti = place
         return node
 
     @property
     def _op(self) -> Op:
-        return self._kept.op
+        return self._pullback.op
 
     @property
     def ndim(self) -> int:
@@ -100,7 +101,7 @@ class TapeNode(BaseNode):
     @property
     def sources(self) -> tuple[Any, ...]:
         """Like `inputs`; an array through which no gradient flows is (shape, dtype, name)."""
-        count = self._kept.count
+        count = self._pullback.count
         if count == 1:
             return (self._source,)
         if count == 2:
@@ -114,18 +115,18 @@ class TapeNode(BaseNode):
 
     @property
     def _saved(self) -> tuple[Any, ...] | None:
-        count, result, first = self._kept.count, self._result, self._operand
+        count, result, first = self._pullback.count, self._result, self._operand
         operands = (first,) if count == 1 else (first, self._operand2) if count == 2 else first
         if self._result is FREED:  # asked last: another thread may be dropping it
             return None
         return (result, *operands)
 
     def retell(self, code: CodeType | SavedLine, lasti: int) -> None:
-        """Tell another line: of the user's program, when the node was recorded by ours for it."""
+        """Set another line: the user's, when our own code recorded the node on its behalf."""
         self._code, self._lasti = code, lasti
 
     def keep(self, operands: Sequence[Any]) -> None:
-        """Save the operands that no gradient flows to as well, so that it can run again."""
+        """Save also the operands that no gradient flows to, so that the node can run again."""
         found = [
             x if type(s) is tuple else None for x, s in zip(operands, self.sources, strict=True)
         ]
@@ -140,7 +141,7 @@ class TapeNode(BaseNode):
 
     def release(self) -> None:
         """Drop what was saved; a node that saved nothing can be walked again."""
-        if self._kept.has_data:
+        if self._pullback.has_data:
             self._result, self._operand, self._operand2 = FREED, None, None
 
     def __repr__(self) -> str:

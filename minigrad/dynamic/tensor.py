@@ -11,22 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import ops
-from minigrad.core import Array, Dtype, Op, as_array, float32, in_body, next_order
+from minigrad.core import READERS, Array, Dtype, Op, as_array, float32, in_body, next_order
 from minigrad.diagnostics.arguments import function, refuse
 from minigrad.diagnostics.errors import DtypeError, GradientError, GraphError, ShapeError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.backward import backward
 from minigrad.dynamic.changes import changes, share
+from minigrad.dynamic.fast_paths.reader import FastReader
 from minigrad.dynamic.hooks import Handle, hooks_of
 from minigrad.dynamic.inplace import InPlace
 from minigrad.dynamic.kinds import read_as_kind
-from minigrad.dynamic.quick.ways import QuickReader
 from minigrad.dynamic.recorder import TapeReader
 from minigrad.dynamic.tape import TapeNode
 from minigrad.ops.methods import Size, size_of
 
-__all__ = ["Tensor"]
+__all__ = ["Tensor", "set_fast"]
 
 new = object.__new__
 
@@ -78,7 +78,7 @@ class Tensor(InPlace):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """What an operator does where a subclass is among its operands; the result is of it, too.
+        """Apply an operator to operands of which one is of a subclass; so is the result.
 
         A subclass may look at the operands before it hands them to `super()`, and at the result.
 
@@ -93,21 +93,21 @@ class Tensor(InPlace):
 
     @staticmethod
     def _around(data: Array, creator: TapeNode | None = None) -> Tensor:
-        """A tensor around an array that is known to be in order."""
+        """Wrap an array that is known to be valid."""
         result = new(Tensor)
         result._array, result.creator, result.requires_grad = data, creator, creator is not None
         result._grad = result.name = None
         return result
 
     def _element(self, place: tuple[int, ...], element: Tensor) -> Tensor:
-        """This element of a tensor as a view, which shares its memory; a number is a copy."""
+        """Return an element as a view that shares memory; a number is a copy."""
         if not in_body():
             element._array = self._array[(*place, ...)]
             share(element, self)
         return element
 
     def _shared_memory(self) -> Array:
-        """The array of this tensor, which other tensors can share, unlike a NumPy scalar."""
+        """Return the array of this tensor; unlike a NumPy scalar it can be shared."""
         return changes.array_of(self)
 
     @property
@@ -162,7 +162,7 @@ class Tensor(InPlace):
         self._grad = gradient
 
     def item(self) -> Any:
-        """The single number of this tensor as a Python number; ShapeError if it has more."""
+        """Return the single element as a Python number; ShapeError if there are more."""
         return self._single("item")
 
     def _single(self, use: str) -> Any:
@@ -171,13 +171,13 @@ class Tensor(InPlace):
         return self._array.item()
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The values as an array that shares memory; read-only when a gradient may need them."""
+        """Return the values as an array that shares memory; read-only if gradients may need it."""
         view = np.asarray(self._array).view()
         view.flags.writeable = view.flags.writeable and not self.requires_grad
         return view
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers."""
+        """Return the elements as nested lists of Python numbers."""
         return self._array.tolist()
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
@@ -212,7 +212,7 @@ class Tensor(InPlace):
         return f"tensor({', '.join([values, *facts])})"
 
     def detach(self) -> Tensor:
-        """The same values without their history; memory is shared."""
+        """Return the same values without history; memory is shared."""
         if in_body():
             return self._apply(ops.stop_gradient)
         return Tensor._around(self._shared_memory())
@@ -249,7 +249,7 @@ class Tensor(InPlace):
         return Handle(hooks, key)
 
     def retain_grad(self) -> None:
-        """Let backward fill `.grad` of this tensor, though it is no leaf."""
+        """Make backward fill `.grad` of this tensor, although it isn't a leaf."""
         hooks = hooks_of(self, "retain_grad")
         if self.creator is not None:
             hooks.keep_for(self)
@@ -266,14 +266,14 @@ class Tensor(InPlace):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradient: None, as before the first backward; or make it 0 in place."""
+        """Reset the gradient to None, as before the first backward, or to 0 in place."""
         if set_to_none:
             self.grad = None
         elif self.grad is not None:
             self.grad = self.grad.detach().zero_()
 
     def as_node(self, graph: Graph) -> Node:
-        """This tensor in a static graph: a parameter is a variable, anything else a constant."""
+        """Add this tensor to a static graph: a parameter as a variable, others as a constant."""
         if self.creator is not None:
             raise GraphError("has_history", op=self.creator.op, defined=here())
         value = np.array(self._array)[()]
@@ -282,7 +282,7 @@ class Tensor(InPlace):
         return graph.constant(value, self.name)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        """A leaf with a copy of values and gradient; the result of an operation has none."""
+        """Copy a leaf with its values and gradient; GradientError for an operation's result."""
         self._expect_leaf("deepcopy")
         twin = Tensor(self._array, self.requires_grad, self.name)
         twin.grad = copy.deepcopy(self.grad, memo)
@@ -301,7 +301,7 @@ Tensor.data = vars(Tensor)["_array"]  # the same slot under the name that users 
 
 
 def _restore(data: Array, requires_grad: bool, name: str | None, grad: Tensor | None) -> Tensor:
-    """A pickled leaf again."""
+    """Restore a pickled leaf."""
     tensor = Tensor(data, requires_grad, name)
     tensor.grad = grad
     return tensor
@@ -314,5 +314,30 @@ def _expect_floats(data: Array, requires_grad: bool, who: str) -> None:
         raise DtypeError("float_only", op=who, dtype=data.dtype, defined=here())
 
 
+PLAIN_READER, FAST_READER = TapeReader(Tensor), FastReader(Tensor)
+
+
+def set_fast(fast: bool) -> None:
+    """Compute with tensors by the fast paths (the default) or by the plain code: the same bits.
+
+    The plain code is what `minigrad/README.md` walks through: with `mg.set_fast(False)`, or with
+    MINIGRAD_PLAIN=1 in the environment, a breakpoint in `TapeReader.apply` stops at each operation.
+
+    >>> import minigrad as mg
+    >>> mg.set_fast(False)
+    >>> (mg.tensor(2.0) * 3).item()
+    6.0
+    >>> mg.set_fast(True)
+    """
+    if not isinstance(fast, (bool, np.bool_)):
+        raise refuse("set_fast", "fast", fast, fill("expect_flag"))
+    (FAST_READER.install if fast else FAST_READER.remove)()
+    kinds: list[type[Tensor]] = [Tensor, *Tensor.__subclasses__()]
+    for kind in kinds:
+        if kind.reader in (PLAIN_READER, FAST_READER):
+            kind.reader = READERS[kind] = FAST_READER if fast else PLAIN_READER
+
+
+Tensor.reader = PLAIN_READER
 PLAIN = os.environ.get("MINIGRAD_PLAIN") == "1"
-Tensor.reader = TapeReader(Tensor) if PLAIN else QuickReader(Tensor)  # the one door to speed
+set_fast(not PLAIN)

@@ -1,5 +1,5 @@
-"""Other systems in their own words: `import minigrad.faces.torch as torch`.
+"""Compatibility layers for other systems: `import minigrad.faces.torch as torch`.
 
-A face is names and nothing else: what it computes is minigrad's. It knows what a learner types
-first, refuses the rest with the name of what there is, and is loaded by nobody but its user.
+A layer maps the other system's names to minigrad, which does all computing. It knows the names
+that learners use first, raises an error with the alternative for others, and loads on import.
 """

@@ -1,7 +1,7 @@
-"""What every face is made of: names that mean the same, words that are ours said otherwise.
+"""The base of all compatibility layers: shared names, and calls that are spelled differently.
 
 The texts of a table become functions as those of `diagnostics.foreign` do, which also says what to
-write for a name that a face does not have.
+write for a name that a layer does not have.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from minigrad.diagnostics.messages import choose, fill
 from minigrad.diagnostics.source import here
 from minigrad.diagnostics.words import Word, refused, spoken
 
-KNOWN = {  # what is said of a name that another system has, by the place where it is asked for
+KNOWN = {  # messages for names that another system has, by the module where they are looked up
     "": foreign.FUNCTIONS,
     "nn": foreign.LAYERS,
     "nn.functional": foreign.FUNCTIONS,
@@ -34,7 +34,7 @@ class Face:
     place: what users call the module there. same: names that mean the same in the module `of` of
     minigrad, or `theirs=ours`. calls: how a call is written there, and here. lacks: ours, and the
     names that are refused with it. around: what becomes of each function; classes: of each class.
-    helpers: what `calls` speak of beside `mg`.
+    helpers: what `calls` use besides `mg`.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Face:
         self.same = {theirs: ours or theirs for theirs, _, ours in pairs}
         said = spoken(calls, place, **helpers) if calls else {}
         self.around, self.classes = around, classes
-        self.known: dict[str, Any] = {}  # what stands for the names of `same`
+        self.known: dict[str, Any] = {}  # the values for the names of `same`
         self.calls = {name: around(word.call) for name, word in said.items()}
         self.lacks: Mapping[str, Word] = {**KNOWN.get(of, {}), **refused(lacks or {})}
         self.module = sys.modules[sys._getframe(1).f_globals["__name__"]]
 
     def __call__(self, name: str) -> Any:
-        """Answer a name that the module itself does not define: its `__getattr__`."""
+        """Return the value for a name that the module itself doesn't define: its `__getattr__`."""
         if name in self.same:
             if name not in self.known:
                 inside = filter(None, (self.of, self.same[name]))
@@ -81,31 +81,31 @@ class Face:
         raise mg.MissingNameError("face_lacks", **about, defined=here())
 
     def refuse(self, name: str) -> AttributeError:
-        """The error for a name, or a use of one, that stands among those that are lacking."""
+        """Return the error for a name, or a use of one, that is listed as missing."""
         return foreign.missing(self.place, name, self.module, self.lacks)
 
     def names(self) -> list[str]:
-        """Every name that the module knows: its `__dir__`."""
+        """Return every name that the module knows: its `__dir__`."""
         return sorted({*self.same, *self.calls, *getattr(self.module, "__all__", ())})
 
 
 def failed(kind: type[mg.GraphError], key: str, **fields: Any) -> mg.GraphError:
-    """The error of a row of the sentences, with the user's line."""
+    """Return an error with the message of this key and the user's line."""
     return kind(key, **fields, defined=here())
 
 
 def sentence(key: str, **fields: Any) -> str:
-    """A row of the sentences in the language chosen."""
+    """Return the message of this key in the chosen language."""
     return choose(fill(key, **fields))
 
 
 def ordered(values: Any) -> tuple[Any, ...]:
-    """One value or several, as a tuple."""
+    """Return one value or several as a tuple."""
     return tuple(values) if isinstance(values, (list, tuple)) else (values,)
 
 
 def by_order(graph: Any) -> Callable[..., Any]:
-    """A graph as a function of its inputs in their order, which returns tensors."""
+    """Wrap a graph as a function of its inputs, in order, that returns tensors."""
 
     @functools.wraps(mg.run)
     def call(*values: Any) -> Any:
@@ -119,36 +119,36 @@ def by_order(graph: Any) -> Callable[..., Any]:
 
 
 def mixed(op: str, dtypes: Sequence[Any], kind: type[mg.GraphError] = mg.DtypeError) -> Exception:
-    """The error for operands of several data types, in a system that converts none."""
+    """Return the error for mixed data types, in a system that doesn't convert them."""
     shown = ", ".join(map(str, dict.fromkeys(dtypes)))
     return kind("face_mixed", op=op, dtypes=shown, defined=here())
 
 
 def used_up(op: str) -> Exception:
-    """The error for a tape that is asked a second time."""
+    """Return the error for a tape that is used a second time."""
     return mg.GradientError("face_used_up", op=op, defined=here())
 
 
 def not_again(function: str) -> Exception:
-    """The error for variables that a traced function makes at each of its calls."""
+    """Return the error for variables that a traced function makes at each of its calls."""
     return mg.ArgumentError("face_not_again", function=function, defined=here())
 
 
 def unchanging(op: str) -> Exception:
-    """The error for a change in place, in a system whose tensors have none."""
+    """Return the error for an in-place change, in a system whose tensors are immutable."""
     return mg.DtypeError("face_unchanging", op=op, defined=here())
 
 
 def within_body(op: str) -> Exception:
-    """The error for what cannot be drawn anew where a graph repeats it by itself."""
+    """Return the error for random numbers inside a body that the graph itself repeats."""
     return mg.ControlFlowError("face_within_body", op=op, defined=here())
 
 
 def followed(op: str) -> Exception:
-    """The error for an array of a tensor through which a gradient may be wanted."""
+    """Return the error for converting a tensor to an array when it requires a gradient."""
     return mg.GradientError("face_followed", op=op, defined=here())
 
 
 def lacking(name: str, ours: str, place: str = "tf.Tensor") -> Any:
-    """Raise the error for a method of ours that tensors of the other system do not have."""
+    """Raise the error for a method of ours that the other system's tensors don't have."""
     raise mg.MissingNameError("missing_name", place=place, missing=name, ours=ours, defined=here())

@@ -1,4 +1,4 @@
-"""What TensorFlow 1 and TensorFlow 2 have in common: calls of one form, and how images lie."""
+"""What TensorFlow 1 and TensorFlow 2 have in common: calls and image layout."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ RULES: dict[Any, Any] = {
     ops.round: (None,),
     ops.floor_divide: (None, None),
 }
-FIRST, LAST = (0, 3, 1, 2), (0, 2, 3, 1)  # where the channels stand: here, and in TensorFlow
+FIRST, LAST = (0, 3, 1, 2), (0, 2, 3, 1)  # axes with channels first (here), and last (TensorFlow)
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
-    """The gradients of nodes, by TensorFlow's rules."""
+    """Return the gradients of nodes, by TensorFlow's rules."""
     with following(RULES):
         return mg.gradients(ys, xs, grad_ys)
 
 
 def kind(value: Any) -> Any:
-    """int32 for Python's whole numbers; None, which is what minigrad chooses, for all others."""
+    """Return int32 for Python integers, or None (minigrad's own choice) for anything else."""
     whole = not hasattr(value, "dtype") and np.asarray(value).dtype.kind == "i"
     return mg.int32 if whole else None
 
 
 def packed(x: Any) -> Any:
-    """A list in which there are nodes or tensors, as one."""
+    """Stack a list that holds nodes or tensors; return anything else unchanged."""
     values = (mg.Node, mg.Tensor)
     inside = isinstance(x, (list, tuple)) and any(isinstance(item, values) for item in x)
     return mg.stack(x) if inside else x
 
 
 def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
-    """So many equal parts, or parts of these lengths."""
+    """Split into this number of equal parts, or into parts of these lengths."""
     if isinstance(num_or_size_splits, int):
         return mg.split(value, axis=axis, sections=num_or_size_splits)
     return mg.split(value, num_or_size_splits, axis)
@@ -59,7 +59,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
 def repeated(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], most: int | None
 ) -> tuple[Any, ...]:
-    """A loop over variables that are handed to the functions one by one: all of them at its end."""
+    """Run a while loop that passes each variable separately; return their final values."""
     first, *more = loop_vars
     if more:
         step = lambda *values: tuple(body(*values))  # noqa: E731
@@ -68,20 +68,20 @@ def repeated(
 
 
 def conv2d(x: Any, filters: Any, strides: Sequence[int] | int = 1, padding: str = "VALID") -> Any:
-    """Convolution of (batch, height, width, channels) by (height, width, in, out)."""
+    """Convolve (batch, height, width, channels) with filters (height, width, in, out)."""
     kernel = mg.transpose(filters, (3, 2, 0, 1))
     y = mg.conv2d(mg.transpose(x, FIRST), kernel, stride=inner(strides), padding=padding.lower())
     return mg.transpose(y, LAST)
 
 
 def max_pool(x: Any, ksize: Sequence[int] | int, strides: Sequence[int] | int) -> Any:
-    """The largest of each window of (batch, height, width, channels); windows lie inside."""
+    """Return the maximum of each full window of (batch, height, width, channels)."""
     y = mg.max_pool2d(mg.transpose(x, FIRST), inner(ksize), inner(strides))
     return mg.transpose(y, LAST)
 
 
 def inner(lengths: Sequence[int] | int) -> Any:
-    """Of (1, height, width, 1) what counts."""
+    """Return (height, width) of (1, height, width, 1); shorter forms stay unchanged."""
     return lengths if isinstance(lengths, int) else tuple(lengths)[-3:-1] or lengths
 
 
@@ -149,7 +149,7 @@ NN_CALLS = {
 
 
 def same(names: str) -> dict[str, str]:
-    """Calls of one operand, which mean the same here: relu, or theirs=ours."""
+    """Return a table of one-operand calls from names, written as relu or theirs=ours."""
     pairs = (name.partition("=") for name in names.split())
     return {
         f"{theirs}(x, *more, **named)": f"mg.{ours or theirs}(x, *more, **named)"

@@ -1,4 +1,4 @@
-"""What compatibility layers need beneath the public names: corners, and the rules of other systems.
+"""Rules of other systems for gradients at corners and ties, used by compatibility layers.
 
 The rules, for `following`, say how a gradient is shared between equal values.
 """
@@ -14,7 +14,7 @@ from minigrad.ops import corners as corners
 
 
 def _of_two(op: Any, wins: Any) -> dict[Any, Any]:
-    """The rules by which the first operand gets all of the gradient where it wins, else none."""
+    """Return gradient rules by which the first operand gets all where it wins, else none."""
     return {
         op: (
             lambda g, y, a, b: mg.where(wins(a, b), g, 0),

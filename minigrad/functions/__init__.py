@@ -1,4 +1,4 @@
-"""Functions for arrays, tensors and graph nodes alike; and the ways to make tensors."""
+"""Functions for arrays, tensors and graph nodes alike, and those that make tensors."""
 
 import sys
 from types import FunctionType

@@ -1,4 +1,4 @@
-"""What Python's signs do, under names: for arrays, tensors and graph nodes alike.
+"""Python's operators as named functions, for arrays, tensors and graph nodes alike.
 
 Arrays and numbers alone give plain arrays, as with every function. Operands are broadcast against
 each other; data types are those of `minigrad.functions.elementwise`. Shapes that do not fit raise
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def add(a: Any, b: Any) -> Any:
-    """a + b, element by element; of bools True where one or both are true.
+    """Add element by element; for bools, True if one or both are true.
 
     >>> import minigrad as mg
     >>> mg.add(mg.tensor([1.0, 2.0]), 10)
@@ -41,7 +41,7 @@ def add(a: Any, b: Any) -> Any:
 
 
 def subtract(a: Any, b: Any) -> Any:
-    """a − b, element by element; of two bools DtypeError.
+    """Subtract b from a element by element; DtypeError for two bools.
 
     >>> import minigrad as mg
     >>> mg.subtract(mg.tensor([1.0, 2.0]), 10)
@@ -51,7 +51,7 @@ def subtract(a: Any, b: Any) -> Any:
 
 
 def multiply(a: Any, b: Any) -> Any:
-    """a × b, element by element; the product of matrices is `matmul`.
+    """Multiply element by element; the matrix product is `matmul`.
 
     >>> import minigrad as mg
     >>> mg.multiply(mg.tensor([[1.0], [2.0]]), mg.tensor([3.0, 4.0]))
@@ -62,7 +62,7 @@ def multiply(a: Any, b: Any) -> Any:
 
 
 def divide(a: Any, b: Any) -> Any:
-    """a ÷ b, element by element; of integers float32. By 0 it gives infinity or NaN.
+    """Divide a by b element by element; integers give float32, division by 0 infinity or NaN.
 
     >>> import minigrad as mg
     >>> mg.divide(mg.tensor([1.0, -1.0, 0.0]), 0)
@@ -72,7 +72,7 @@ def divide(a: Any, b: Any) -> Any:
 
 
 def negative(x: Any) -> Any:
-    """−x, element by element; of bools DtypeError.
+    """Negate element by element; DtypeError for bools.
 
     >>> import minigrad as mg
     >>> mg.negative(mg.tensor([1.0, -2.0]))
@@ -88,7 +88,7 @@ sub, mul, div, neg = subtract, multiply, divide, negative
 
 
 def equal(a: Any, b: Any) -> Any:
-    """True where a == b; no gradient flows. Whether all are equal says `mg.all(mg.equal(a, b))`.
+    """Return True where a == b; no gradient flows. To compare as a whole, use `mg.all`.
 
     >>> import minigrad as mg
     >>> mg.equal(mg.tensor([1.0, 2.0, float("nan")]), mg.tensor([1.0, 3.0, float("nan")]))
@@ -98,7 +98,7 @@ def equal(a: Any, b: Any) -> Any:
 
 
 def not_equal(a: Any, b: Any) -> Any:
-    """True where a != b, and beside NaN; no gradient flows.
+    """Return True where a != b or one is NaN; no gradient flows.
 
     >>> import minigrad as mg
     >>> mg.not_equal(mg.tensor([1.0, 2.0]), 2)
@@ -108,7 +108,7 @@ def not_equal(a: Any, b: Any) -> Any:
 
 
 def less(a: Any, b: Any) -> Any:
-    """True where a < b; no gradient flows.
+    """Return True where a < b; no gradient flows.
 
     >>> import minigrad as mg
     >>> mg.less(mg.tensor([1.0, 2.0]), 2)
@@ -118,7 +118,7 @@ def less(a: Any, b: Any) -> Any:
 
 
 def less_equal(a: Any, b: Any) -> Any:
-    """True where a <= b; no gradient flows.
+    """Return True where a <= b; no gradient flows.
 
     >>> import minigrad as mg
     >>> mg.less_equal(mg.tensor([1.0, 2.0]), 1)
@@ -128,7 +128,7 @@ def less_equal(a: Any, b: Any) -> Any:
 
 
 def greater(a: Any, b: Any) -> Any:
-    """True where a > b; no gradient flows.
+    """Return True where a > b; no gradient flows.
 
     >>> import minigrad as mg
     >>> mg.greater(mg.tensor([1.0, 2.0]), 1)
@@ -138,7 +138,7 @@ def greater(a: Any, b: Any) -> Any:
 
 
 def greater_equal(a: Any, b: Any) -> Any:
-    """True where a >= b; no gradient flows.
+    """Return True where a >= b; no gradient flows.
 
     >>> import minigrad as mg
     >>> mg.greater_equal(mg.tensor([1.0, 2.0]), 2)

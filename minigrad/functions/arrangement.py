@@ -46,7 +46,7 @@ __all__ = [
 
 
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """The matrix product, also written a @ b.
+    """Multiply matrices, also written a @ b.
 
     (…, n, m) @ (…, m, k) gives (…, n, k), with the leading axes broadcast; a vector counts as one
     row on the left and one column on the right, and that axis is dropped again. The flags take an
@@ -60,7 +60,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
 
 
 def outer(a: Any, b: Any) -> Any:
-    """The products of each element of a (n,) with each of b (m,): (n, m).
+    """Multiply each element of a (n,) by each of b (m,); the result is (n, m).
 
     >>> import minigrad as mg
     >>> mg.outer(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 10.0]))
@@ -78,7 +78,7 @@ def outer(a: Any, b: Any) -> Any:
 
 
 def reshape(x: Any, shape: int | Sequence[int]) -> Any:
-    """The same elements in another shape, the last axis running fastest; one length may be -1.
+    """Reshape, with the last axis running fastest; one length may be -1.
 
     Raises ShapeError when the number of elements differs.
 
@@ -92,7 +92,7 @@ def reshape(x: Any, shape: int | Sequence[int]) -> Any:
 
 
 def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
-    """All axes from `start_axis` to `end_axis` as one.
+    """Merge the axes from `start_axis` to `end_axis` into one.
 
     >>> import minigrad as mg
     >>> mg.flatten(mg.zeros(2, 3, 4), start_axis=1).shape
@@ -102,7 +102,7 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
 
 
 def transpose(x: Any, axes: int | Sequence[int] | None = None, *more: int) -> Any:
-    """The axes in another order; reversed when none is given. Two numbers exchange two axes.
+    """Reorder the axes; reverse them if none is given. Two numbers exchange two axes.
 
     mg.transpose(x, (1, 0, 2)) is np.transpose, mg.transpose(x, 0, 1) torch.transpose. Raises
     ShapeError unless each axis is named once.
@@ -120,7 +120,7 @@ def transpose(x: Any, axes: int | Sequence[int] | None = None, *more: int) -> An
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
-    """Two axes exchanged. (torch.transpose.)
+    """Exchange two axes. (torch.transpose.)
 
     >>> import minigrad as mg
     >>> mg.swapaxes(mg.zeros(2, 3, 4), 0, -1).shape
@@ -130,7 +130,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 
 def expand_dims(x: Any, axis: int) -> Any:
-    """With a new axis of length 1 at this place of the result. (torch.unsqueeze.)
+    """Insert an axis of length 1 at this place of the result. (torch.unsqueeze.)
 
     >>> import minigrad as mg
     >>> mg.expand_dims(mg.zeros(2, 3), axis=1).shape
@@ -143,7 +143,7 @@ unsqueeze = expand_dims
 
 
 def squeeze(x: Any, axis: Axis = None) -> Any:
-    """Without axes of length 1: all of them, or those named.
+    """Remove axes of length 1: all of them, or those named.
 
     Raises ShapeError for a named axis of another length (as NumPy and TensorFlow; PyTorch leaves
     it as it is).
@@ -156,7 +156,7 @@ def squeeze(x: Any, axis: Axis = None) -> Any:
 
 
 def flip(x: Any, axis: Axis = None) -> Any:
-    """In reverse order along all axes, or along those named.
+    """Reverse the elements along all axes, or along those named.
 
     >>> import minigrad as mg
     >>> mg.flip(mg.tensor([1, 2, 3]))
@@ -169,7 +169,7 @@ def flip(x: Any, axis: Axis = None) -> Any:
 
 
 def concatenate(xs: Sequence[Any], axis: int = 0) -> Any:
-    """One after the other along an axis that they have; all other lengths must be equal.
+    """Concatenate along an existing axis; all other lengths must be equal.
 
     Raises ShapeError when they are not, and for an empty list.
 
@@ -181,7 +181,7 @@ def concatenate(xs: Sequence[Any], axis: int = 0) -> Any:
 
 
 def stack(xs: Sequence[Any], axis: int = 0) -> Any:
-    """Side by side along a new axis; all shapes must be equal.
+    """Stack along a new axis; all shapes must be equal.
 
     Raises ShapeError when they are not, and for an empty list.
 
@@ -208,7 +208,7 @@ def split(
     sections: int | None = None,
     split_size: int | None = None,
 ) -> list[Any]:
-    """Parts along an axis: of these lengths, so many equal `sections`, or of one `split_size`.
+    """Split along an axis: by these lengths, into equal `sections`, or by one `split_size`.
 
     A bare number is refused: it is the size of a part to torch.split, the number of parts to
     np.split and tf.split. The last part may be shorter than `split_size`. Raises ShapeError when
@@ -236,7 +236,7 @@ def split(
 
 
 def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
-    """At most so many parts along an axis, all of one length but the last. (torch.chunk.)
+    """Split into at most `chunks` parts, equally long except the last. (torch.chunk.)
 
     >>> import minigrad as mg
     >>> mg.chunk(mg.arange(5), 2)
@@ -246,7 +246,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
 
 
 def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
-    """Repeated to a shape, without copies in the dynamic graph; -1 keeps a length. (torch.expand.)
+    """Broadcast to a shape, without a copy in dynamic mode; -1 keeps a length. (torch.expand.)
 
     Raises ShapeError unless each axis, compared from the right, has that length or 1.
 
@@ -258,7 +258,7 @@ def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
 
 
 def tile(x: Any, repeats: int | Sequence[int]) -> Any:
-    """The whole repeated along each axis, so many times. (np.tile, torch.tile.)
+    """Repeat the whole array along each axis this number of times. (np.tile, torch.tile.)
 
     >>> import minigrad as mg
     >>> mg.tile(mg.tensor([1, 2]), 3)
@@ -268,7 +268,7 @@ def tile(x: Any, repeats: int | Sequence[int]) -> Any:
 
 
 def pad(x: Any, widths: int | Sequence[Any], value: float = 0.0) -> Any:
-    """Surrounded by a constant: one width, or a pair (before, after) for each axis.
+    """Pad with a constant: one width, or a pair (before, after) for each axis.
 
     A bare pair is for a single axis: where there are more, NumPy pads all of them, and PyTorch, as
     `mg.nn.functional.pad` does, the last one. Raises ShapeError when there is not one pair for each
@@ -287,7 +287,7 @@ def pad(x: Any, widths: int | Sequence[Any], value: float = 0.0) -> Any:
 
 
 def take(x: Any, indices: Any, axis: int | None = None) -> Any:
-    """The elements (or rows) at these positions along an axis, in the shape of `indices`.
+    """Take the elements (or rows) at these positions along an axis, in the shape of `indices`.
 
     The axis may be left out where there is one alone: with more, NumPy and PyTorch count through
     all elements, TensorFlow through rows. Gradients of a position that was taken twice are added
@@ -309,7 +309,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Any:
 
 
 def gather(x: Any, indices: Any, axis: int) -> Any:
-    """For each place of `indices` the element of x at that place, but along `axis` at that index.
+    """Pick for each place of `indices` the element of x there, but at that index along `axis`.
 
     `indices` has as many axes as x, and none longer but `axis`. Gradients of an element that was
     taken twice are added up. Raises ShapeError, IndexRangeError, DtypeError. (torch.gather, whose
@@ -326,7 +326,7 @@ def gather(x: Any, indices: Any, axis: int) -> Any:
 
 
 def one_hot(labels: Any, depth: int, dtype: npt.DTypeLike = float32) -> Any:
-    """1 at the position of the class and 0 elsewhere, along a new last axis of length `depth`.
+    """Encode classes as 1 at the class and 0 elsewhere, along a new last axis.
 
     A label outside 0 to depth − 1 makes zeros only. Raises DtypeError for labels that are not
     integers. (tf.one_hot.)

@@ -1,4 +1,4 @@
-"""Ways to make tensors, and constants in the shape of an operand."""
+"""Functions that make tensors, and constants in the shape of an operand."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tensor(
     dtype: npt.DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """A tensor with a copy of the data: numbers, nested lists or an array.
+    """Make a tensor with a copy of the data: numbers, nested lists or an array.
 
     float32 unless `dtype` or an integer, bool or NumPy array says otherwise. A tensor without axes
     has its data type like any other: float64 beside float32 gives float64, as in NumPy and JAX (in
@@ -61,7 +61,7 @@ def tensor(
 
 
 def zeros(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = False) -> Tensor:
-    """A tensor of zeros: zeros(2, 3) or zeros((2, 3)).
+    """Make a tensor of zeros: zeros(2, 3) or zeros((2, 3)).
 
     >>> import minigrad as mg
     >>> mg.zeros(2)
@@ -74,7 +74,7 @@ def zeros(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = 
 
 
 def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = False) -> Tensor:
-    """A tensor of ones: ones(2, 3) or ones((2, 3)).
+    """Make a tensor of ones: ones(2, 3) or ones((2, 3)).
 
     >>> import minigrad as mg
     >>> mg.ones(2)
@@ -89,7 +89,7 @@ def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = F
 def full(
     shape: Length, value: float, dtype: npt.DTypeLike | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor of one value; its type is that of mg.tensor(value) unless `dtype` says otherwise.
+    """Make a tensor of one value, by default of the data type of mg.tensor(value).
 
     >>> import minigrad as mg
     >>> mg.full((2,), 7.0)
@@ -106,7 +106,7 @@ def full(
 
 
 def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
-    """The identity matrix (n, n), or (n, m) with ones along the diagonal.
+    """Make the identity matrix (n, n), or (n, m) with ones along the diagonal.
 
     >>> import minigrad as mg
     >>> mg.eye(2)
@@ -118,7 +118,7 @@ def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
 
 
 def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Evenly spaced numbers, as range() counts them; float32 when a bound is a float.
+    """Make evenly spaced numbers, as range() counts; float32 if a bound is a float.
 
     >>> import minigrad as mg
     >>> mg.arange(3), mg.arange(0.0, 1.0, 0.5)
@@ -143,7 +143,7 @@ def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
 
 
 def linspace(start: float, stop: float, count: int, dtype: npt.DTypeLike = float32) -> Tensor:
-    """So many evenly spaced numbers from `start` to `stop`, both included.
+    """Make `count` evenly spaced numbers from `start` to `stop`, both included.
 
     >>> import minigrad as mg
     >>> mg.linspace(0, 1, 3)
@@ -167,7 +167,7 @@ def rand(
     dtype: npt.DTypeLike = float32,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers drawn evenly from 0 (included) to 1 (not included).
+    """Draw uniform numbers from 0 (included) to 1 (excluded).
 
     >>> import minigrad as mg
     >>> mg.rand(2, 3, seed=0).shape
@@ -184,7 +184,7 @@ def randn(
     dtype: npt.DTypeLike = float32,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers drawn from the standard normal distribution.
+    """Draw numbers from the standard normal distribution.
 
     >>> import minigrad as mg
     >>> mg.randn(2, 3, seed=0).shape
@@ -197,7 +197,7 @@ def randn(
 def randint(
     low: int, high: int, *shape: Length, seed: int | None = None, dtype: npt.DTypeLike = int64
 ) -> Tensor:
-    """Whole numbers drawn evenly from `low` (included) to `high` (not included).
+    """Draw uniform integers from `low` (included) to `high` (excluded).
 
     >>> import minigrad as mg
     >>> mg.randint(0, 10, 5, seed=0).shape
@@ -214,7 +214,7 @@ def randint(
 
 
 def manual_seed(seed: int) -> None:
-    """Begin anew the random numbers of calls and layers that name no seed, in all threads.
+    """Restart the random numbers of calls and layers that name no seed, in all threads.
 
     ArgumentError for a seed that is no whole number, or is negative.
 
@@ -232,7 +232,7 @@ def manual_seed(seed: int) -> None:
 
 
 def full_like(x: Any, value: float, dtype: npt.DTypeLike | None = None) -> Any:
-    """One value in the shape and data type of x; of x nothing else is read, and no gradient flows.
+    """Fill the shape and data type of x with one value; no gradient flows to x.
 
     >>> import minigrad as mg
     >>> mg.full_like(mg.tensor([1.0, 2.0]), 7.0)
@@ -244,7 +244,7 @@ def full_like(x: Any, value: float, dtype: npt.DTypeLike | None = None) -> Any:
 
 
 def zeros_like(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
-    """Zeros in the shape and data type of x.
+    """Make zeros of the shape and data type of x.
 
     >>> import minigrad as mg
     >>> mg.zeros_like(mg.tensor([1, 2]))
@@ -254,7 +254,7 @@ def zeros_like(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
 
 
 def ones_like(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
-    """Ones in the shape and data type of x.
+    """Make ones of the shape and data type of x.
 
     >>> import minigrad as mg
     >>> mg.ones_like(mg.tensor([1, 2]), dtype=mg.float64).dtype
@@ -264,7 +264,7 @@ def ones_like(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
 
 
 def _float(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """A data type of numbers with a fraction."""
+    """Return a floating data type; DtypeError for any other."""
     found = arguments.as_dtype(op, dtype)
     if found not in (float32, float64):
         raise arguments.refuse(op, "dtype", dtype, fill("expect_float"))
@@ -282,14 +282,14 @@ def _finite(op: str, name: str, value: Any) -> None:
 
 
 def _expect_place(op: str, number: int, dtype: np.dtype[Any]) -> None:
-    """DtypeError for a whole number that the data type does not hold."""
+    """Raise DtypeError for an integer that the data type doesn't hold."""
     about = np.iinfo(dtype)
     if not about.min <= number <= about.max:
         raise DtypeError("out_of_range", op=op, value=number, dtype=dtype, defined=here())
 
 
 def _filled(op: str, shape: tuple[Any, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
-    """An array of the shape that these arguments of a function mean."""
+    """Make an array of the shape that a function's arguments mean."""
     return arguments.allocated(op, _lengths(op, shape), make)
 
 
@@ -299,12 +299,12 @@ def _flat(shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _is_traced(shape: tuple[Any, ...]) -> bool:
-    """Whether a trace has read one of these lengths from the shape of a node."""
+    """Return whether a trace has read one of these lengths from a node's shape."""
     return any(hasattr(n, "repeated") for n in _flat(shape))
 
 
 def _repeated(value: Any, shape: tuple[Any, ...]) -> Tensor:
-    """A node that repeats a number, for a trace that is used with other lengths."""
+    """Add a node that repeats a number, for a trace that is used with other lengths."""
     lengths = _flat(shape)
     traced = next(n for n in lengths if hasattr(n, "repeated"))
     node: Tensor = traced.repeated(value, lengths)

@@ -13,7 +13,7 @@ PRINT, ASSERT = 'mg.Print(x, "x is")', 'mg.Assert(x > 0, "x must be positive")'
 
 
 def stop_gradient(x: Any) -> Any:
-    """x itself, through which no gradient flows: a constant, as far as derivatives go.
+    """Return x without a gradient flowing through it: a constant, as far as derivatives go.
 
     (tf.stop_gradient, jax.lax.stop_gradient; of a tensor also x.detach().)
 
@@ -28,7 +28,7 @@ def stop_gradient(x: Any) -> Any:
 
 @foreign.written_here(PRINT)
 def Print(x: Any, message: str = "") -> Any:
-    """x itself; whenever it is computed, `message` and its value are written out.
+    """Return x, and print `message` and its value whenever it is computed.
 
     In a graph that happens at each run that needs the result, or that depends on it through
     `control_dependencies`; in a branch, a loop or a traced function always. Gradients, which may
@@ -45,7 +45,7 @@ def Print(x: Any, message: str = "") -> Any:
 
 @foreign.written_here(ASSERT)
 def Assert(condition: Any, message: str = "") -> Any:
-    """The condition itself; AssertionFailed, with `message`, when any element of it is false.
+    """Return the condition; raise AssertionFailed with `message` if any element is false.
 
     In a graph it is checked at each run that needs the result, as with `Print`. (tf.Assert.)
 

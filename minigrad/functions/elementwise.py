@@ -55,7 +55,7 @@ __all__ = [
 
 
 def exp(x: Any) -> Any:
-    """eˣ; infinity where that is too large for the data type.
+    """Compute eˣ; infinity if it is too large for the data type.
 
     >>> import minigrad as mg
     >>> mg.exp(mg.tensor([0.0, 1000.0]))
@@ -65,7 +65,7 @@ def exp(x: Any) -> Any:
 
 
 def log(x: Any) -> Any:
-    """The natural logarithm; −infinity at 0, NaN below.
+    """Compute the natural logarithm; −infinity at 0, NaN below.
 
     >>> import minigrad as mg
     >>> mg.log(mg.tensor([1.0, 0.0, -1.0]))
@@ -75,7 +75,7 @@ def log(x: Any) -> Any:
 
 
 def log1p(x: Any) -> Any:
-    """log(1 + x), accurate for x near 0.
+    """Compute log(1 + x), accurate for x near 0.
 
     >>> import minigrad as mg
     >>> mg.log1p(mg.tensor(1e-10)).item() > 0
@@ -85,7 +85,7 @@ def log1p(x: Any) -> Any:
 
 
 def sqrt(x: Any) -> Any:
-    """The square root; NaN below 0, and an infinite gradient at 0.
+    """Compute the square root; NaN below 0, and an infinite gradient at 0.
 
     >>> import minigrad as mg
     >>> mg.sqrt(mg.tensor([4.0, 9.0]))
@@ -95,7 +95,7 @@ def sqrt(x: Any) -> Any:
 
 
 def pow(x: Any, exponent: Any) -> Any:
-    """x to the power of `exponent`, also written x ** exponent; 0 ** 0 is 1, with gradient 0.
+    """Raise x to the power of `exponent`, also x ** exponent; 0 ** 0 is 1, with gradient 0.
 
     Integers to a negative integer power raise ShapeError, as they would not stay integers.
 
@@ -107,7 +107,7 @@ def pow(x: Any, exponent: Any) -> Any:
 
 
 def sin(x: Any) -> Any:
-    """The sine of an angle in radians.
+    """Compute the sine of an angle in radians.
 
     >>> import minigrad as mg
     >>> mg.sin(mg.tensor(0.0)).item()
@@ -117,7 +117,7 @@ def sin(x: Any) -> Any:
 
 
 def cos(x: Any) -> Any:
-    """The cosine of an angle in radians.
+    """Compute the cosine of an angle in radians.
 
     >>> import minigrad as mg
     >>> mg.cos(mg.tensor(0.0)).item()
@@ -127,7 +127,7 @@ def cos(x: Any) -> Any:
 
 
 def abs(x: Any) -> Any:
-    """The absolute value; its gradient at 0 is 0.
+    """Compute the absolute value; its gradient at 0 is 0.
 
     >>> import minigrad as mg
     >>> mg.abs(mg.tensor([-2, 3]))
@@ -137,7 +137,7 @@ def abs(x: Any) -> Any:
 
 
 def sign(x: Any) -> Any:
-    """−1, 0 or 1; the gradient is 0.
+    """Return −1, 0 or 1; the gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.sign(mg.tensor([-2.0, 0.0, 3.0]))
@@ -147,7 +147,7 @@ def sign(x: Any) -> Any:
 
 
 def floor(x: Any) -> Any:
-    """The largest whole number that is not larger; the gradient is 0.
+    """Round down; the gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.floor(mg.tensor([1.5, -1.5]))
@@ -157,7 +157,7 @@ def floor(x: Any) -> Any:
 
 
 def ceil(x: Any) -> Any:
-    """The smallest whole number that is not smaller; the gradient is 0.
+    """Round up; the gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.ceil(mg.tensor([1.5, -1.5]))
@@ -167,7 +167,7 @@ def ceil(x: Any) -> Any:
 
 
 def round(x: Any) -> Any:
-    """The nearest whole number, the even one of two equally near; the gradient is 0.
+    """Round to the nearest integer, ties to even; the gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.round(mg.tensor([0.5, 1.5, 2.4]))
@@ -177,7 +177,7 @@ def round(x: Any) -> Any:
 
 
 def floor_divide(a: Any, b: Any) -> Any:
-    """a ÷ b rounded down, also written a // b; the gradient is 0.
+    """Divide a by b and round down, also written a // b; the gradient is 0.
 
     Floats divided by 0 give infinity or NaN, integers raise NumericError.
 
@@ -189,7 +189,7 @@ def floor_divide(a: Any, b: Any) -> Any:
 
 
 def mod(a: Any, b: Any) -> Any:
-    """The remainder a − b × (a // b), also written a % b; its sign is that of b.
+    """Compute the remainder a − b × (a // b), also written a % b; its sign is that of b.
 
     Floats modulo 0 give NaN, integers raise NumericError. (torch.remainder, tf.math.floormod.)
 
@@ -201,7 +201,7 @@ def mod(a: Any, b: Any) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two elements; NaN if either is. Equal ones get half of the gradient each.
+    """Return the larger of two elements, or NaN; equal ones share the gradient.
 
     >>> import minigrad as mg
     >>> mg.maximum(mg.tensor([1.0, 5.0]), 3.0)
@@ -211,7 +211,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two elements; NaN if either is. Equal ones get half of the gradient each.
+    """Return the smaller of two elements, or NaN; equal ones share the gradient.
 
     >>> import minigrad as mg
     >>> mg.minimum(mg.tensor([1.0, 5.0]), 3.0)
@@ -221,7 +221,7 @@ def minimum(a: Any, b: Any) -> Any:
 
 
 def clip(x: Any, low: float | None = None, high: float | None = None) -> Any:
-    """The elements confined between two numbers; None leaves a side open. (torch.clamp.)
+    """Clip the elements between two numbers; None leaves a side open. (torch.clamp.)
 
     The gradient is 1 inside and on the bounds, 0 outside. With low > high everything is high.
 
@@ -235,7 +235,7 @@ def clip(x: Any, low: float | None = None, high: float | None = None) -> Any:
 
 
 def where(condition: Any, a: Any = None, b: Any = None) -> Any:
-    """a where the condition holds, b elsewhere; only the one that was chosen gets a gradient.
+    """Choose a where the condition holds, else b; only the chosen one gets a gradient.
 
     What was not chosen does no harm, not even infinity or NaN. The condition is bool, otherwise
     DtypeError. Both values have to be given: ArgumentError for the form that asks for positions.
@@ -252,7 +252,7 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
 
 
 def logical_and(a: Any, b: Any) -> Any:
-    """True where both are true; a number is true unless it is 0. Of bools also written a & b.
+    """Return True where both are true (not 0); for bools also written a & b.
 
     >>> import minigrad as mg
     >>> mg.logical_and(mg.tensor([True, True]), mg.tensor([True, False]))
@@ -262,7 +262,7 @@ def logical_and(a: Any, b: Any) -> Any:
 
 
 def logical_or(a: Any, b: Any) -> Any:
-    """True where one or both are true; a number is true unless it is 0. Of bools also a | b.
+    """Return True where one or both are true (not 0); for bools also written a | b.
 
     >>> import minigrad as mg
     >>> mg.logical_or(mg.tensor([False, True]), mg.tensor([False, False]))
@@ -272,7 +272,7 @@ def logical_or(a: Any, b: Any) -> Any:
 
 
 def logical_xor(a: Any, b: Any) -> Any:
-    """True where exactly one is true; a number is true unless it is 0. Of bools also a ^ b.
+    """Return True where exactly one is true (not 0); for bools also written a ^ b.
 
     >>> import minigrad as mg
     >>> mg.logical_xor(mg.tensor([True, True]), mg.tensor([True, False]))
@@ -282,7 +282,7 @@ def logical_xor(a: Any, b: Any) -> Any:
 
 
 def logical_not(x: Any) -> Any:
-    """True where x is not; a number is true unless it is 0. Of bools also written ~x.
+    """Return True where x is false (0); for bools also written ~x.
 
     >>> import minigrad as mg
     >>> mg.logical_not(mg.tensor([True, False]))
@@ -292,7 +292,7 @@ def logical_not(x: Any) -> Any:
 
 
 def isnan(x: Any) -> Any:
-    """True where x is NaN, which is not equal to itself.
+    """Return True where x is NaN.
 
     >>> import minigrad as mg
     >>> mg.isnan(mg.tensor([1.0, float("nan")]))
@@ -302,7 +302,7 @@ def isnan(x: Any) -> Any:
 
 
 def cast(x: Any, dtype: npt.DTypeLike) -> Any:
-    """The elements converted to another data type; a gradient is converted back. (x.astype.)
+    """Cast the elements to another data type, and a gradient back. (x.astype.)
 
     None flows through integers and bools.
 
@@ -314,7 +314,7 @@ def cast(x: Any, dtype: npt.DTypeLike) -> Any:
 
 
 def atan(x: Any) -> Any:
-    """The angle whose tangent is x, between −π/2 and π/2.
+    """Compute the angle whose tangent is x, between −π/2 and π/2.
 
     >>> import minigrad as mg
     >>> mg.atan(mg.tensor([0.0, 1.0]))
@@ -324,7 +324,7 @@ def atan(x: Any) -> Any:
 
 
 def tanh(x: Any) -> Any:
-    """The hyperbolic tangent, between −1 and 1.
+    """Compute the hyperbolic tangent, between −1 and 1.
 
     >>> import minigrad as mg
     >>> mg.tanh(mg.tensor([0.0, 100.0]))
@@ -334,7 +334,7 @@ def tanh(x: Any) -> Any:
 
 
 def sigmoid(x: Any) -> Any:
-    """1 / (1 + e⁻ˣ), between 0 and 1.
+    """Compute 1 / (1 + e⁻ˣ), between 0 and 1.
 
     >>> import minigrad as mg
     >>> mg.sigmoid(mg.tensor([0.0, -200.0]))
@@ -344,7 +344,7 @@ def sigmoid(x: Any) -> Any:
 
 
 def relu(x: Any) -> Any:
-    """max(x, 0); the gradient at 0 is 0.
+    """Compute max(x, 0); the gradient at 0 is 0.
 
     >>> import minigrad as mg
     >>> mg.relu(mg.tensor([-1.0, 2.0]))
@@ -354,7 +354,7 @@ def relu(x: Any) -> Any:
 
 
 def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
-    """x Φ(x), with Φ the normal distribution: exact, by the error function, or by its tanh form.
+    """Compute x Φ(x) with the normal distribution Φ, exactly or by its tanh approximation.
 
     Raises DtypeError for another `approximate`. (D. Hendrycks, K. Gimpel, arXiv:1606.08415.)
 
@@ -370,7 +370,7 @@ def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
 
 
 def softplus(x: Any) -> Any:
-    """log(1 + eˣ), a smooth ReLU that does not overflow.
+    """Compute log(1 + eˣ), a smooth ReLU, without overflow.
 
     >>> import minigrad as mg
     >>> mg.softplus(mg.tensor([-200.0, 200.0]))
@@ -380,7 +380,7 @@ def softplus(x: Any) -> Any:
 
 
 def erf(x: Any) -> Any:
-    """The error function 2/√π ∫₀ˣ exp(−t²) dt, within 5 units in the last place of float64.
+    """Compute the error function 2/√π ∫₀ˣ exp(−t²) dt, within 5 float64 units in the last place.
 
     >>> import minigrad as mg
     >>> mg.erf(mg.tensor([0.0, 1.0]))

@@ -15,7 +15,7 @@ __all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "l1_loss", "mse_
 
 
 def cross_entropy(scores: Any, labels: Any) -> Any:
-    """The mean cross-entropy between softmax(scores) and class numbers: one number.
+    """Compute the mean cross-entropy between softmax(scores) and class numbers: a scalar.
 
     scores: (n, classes), not yet normalised; labels: (n,) integers from 0. With more axes the
     classes are axis 1, as in PyTorch: (n, classes, h, w) and (n, h, w). Raises ShapeError or
@@ -31,7 +31,7 @@ def cross_entropy(scores: Any, labels: Any) -> Any:
 
 
 def nll_loss(log_probabilities: Any, labels: Any) -> Any:
-    """The mean of −log p of the right classes, which after log_softmax is the cross-entropy.
+    """Compute the mean of −log p of the right classes: after log_softmax, the cross-entropy.
 
     log_probabilities: (n, classes); labels: (n,) integers from 0; with more axes as for
     `cross_entropy`. Raises ShapeError, DtypeError, IndexRangeError. (torch.nn.functional.nll_loss.)
@@ -52,7 +52,7 @@ def nll_loss(log_probabilities: Any, labels: Any) -> Any:
 
 
 def mse_loss(predictions: Any, targets: Any) -> Any:
-    """The mean of the squared differences. Both have one shape: ShapeError if they do not.
+    """Compute the mean squared difference; ShapeError unless both shapes are equal.
 
     >>> import minigrad as mg
     >>> mg.mse_loss(mg.tensor([1.0, 2.0]), [1.0, 4.0])
@@ -65,7 +65,7 @@ def mse_loss(predictions: Any, targets: Any) -> Any:
 
 
 def l1_loss(predictions: Any, targets: Any) -> Any:
-    """The mean of the absolute differences. Both have one shape: ShapeError if they do not.
+    """Compute the mean absolute difference; ShapeError unless both shapes are equal.
 
     >>> import minigrad as mg
     >>> mg.l1_loss(mg.tensor([1.0, 5.0]), mg.tensor([2.0, 2.0])).item()
@@ -77,7 +77,7 @@ def l1_loss(predictions: Any, targets: Any) -> Any:
 
 
 def binary_cross_entropy_with_logits(scores: Any, targets: Any) -> Any:
-    """The mean cross-entropy between σ(scores) and probabilities from 0 to 1.
+    """Compute the mean cross-entropy between σ(scores) and probabilities from 0 to 1.
 
     Both have one shape: ShapeError if they do not. Large scores do not overflow.
 
@@ -91,10 +91,10 @@ def binary_cross_entropy_with_logits(scores: Any, targets: Any) -> Any:
 
 
 def _classes_last(name: str, scores: Any, labels: Any) -> tuple[Any, Any]:
-    """Scores with axis 1, that of the classes, at the end; ArgumentError where it is there before,
-    ShapeError where it is not known how many axes there are.
+    """Move axis 1 of the scores, that of the classes, to the end.
 
-    TensorFlow and JAX have it at the end always, PyTorch where there are two axes.
+    ArgumentError if the classes seem to be last already, as in TensorFlow and JAX; ShapeError if
+    the number of axes is unknown.
     """
     x, labels = as_operand(scores), as_operand(labels)
     if x.shape is None and (labels.shape is None or len(labels.shape) > 1):
@@ -111,7 +111,7 @@ def _classes_last(name: str, scores: Any, labels: Any) -> tuple[Any, Any]:
 
 
 def _alike(name: str, x: Any, t: Any) -> tuple[Any, Any]:
-    """Both operands, if they have one shape: stretching one would average over the wrong pairs."""
+    """Return both operands; ShapeError if their shapes differ: broadcasting pairs wrongly."""
     x, t = as_operand(x), as_operand(t)
     if not _agree(x.shape, t.shape):
         shape, expected = show_shape(t.shape), show_shape(x.shape)
@@ -120,7 +120,7 @@ def _alike(name: str, x: Any, t: Any) -> tuple[Any, Any]:
 
 
 def _agree(a: PublicShape | None, b: PublicShape | None) -> bool:
-    """Whether these may be the same shape, as far as is known."""
+    """Return whether these may be the same shape, as far as is known."""
     if a is None or b is None:
         return True
     return len(a) == len(b) and all(

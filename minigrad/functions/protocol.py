@@ -44,7 +44,7 @@ def _cumsum(x: Any, axis: int | None = None) -> Any:
 
 
 def _spread(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`var` or `std`, which divide by n in NumPy, by n − 1 here."""
+    """Adapt `var` or `std`, which divide by n in NumPy, by n − 1 here."""
     return lambda x, axis=None, ddof=0, keepdims=False: function(x, axis, ddof, keepdims)
 
 
@@ -95,7 +95,7 @@ CONVERSIONS = {np.atleast_1d, np.atleast_2d, np.atleast_3d, np.copy}
 def on_function(
     value: Any, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What NumPy calls in the place of `np.sum(value)`."""
+    """Answer NumPy's call of a function, such as `np.sum(value)`."""
     row, name = TAKEN.get(function), function.__name__
     if row is None:
         place = function.__module__.replace("numpy", "np", 1)
@@ -106,7 +106,7 @@ def on_function(
 def _renamed(
     name: str, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    """Arguments by our names; ArgumentError for an option that we do not have."""
+    """Rename arguments to ours; ArgumentError for an option that we don't have."""
     ours = {p.partition(":")[0]: p.rpartition(":")[2] for p in parameters}
     named = dict(zip([*ours, *range(len(args))], args, strict=False)) | kwargs
     found = {}
@@ -120,12 +120,12 @@ def _renamed(
 
 
 def _says_nothing(given: Any) -> bool:
-    """Whether it is what NumPy takes anyway."""
+    """Return whether an option is only NumPy's default."""
     return given is None or (isinstance(given, (int, str)) and given in (0, "C"))
 
 
 def on_ufunc(value: Any, ufunc: np.ufunc, method: str, *xs: Any, **options: Any) -> Any:
-    """What NumPy calls in the place of `np.exp(value)`, and of `array * value`."""
+    """Answer NumPy's call of a ufunc, such as `np.exp(value)` or `array * value`."""
     ours = UFUNCS.get(ufunc)
     if method == "__call__" and ours is not None and not options:
         return apply(ours, xs, {}) if isinstance(ours, Op) else ours(*xs)
@@ -134,8 +134,8 @@ def on_ufunc(value: Any, ufunc: np.ufunc, method: str, *xs: Any, **options: Any)
 
 
 def on_values(function: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """NumPy's answer for the values; GradientError where it would have lost a gradient."""
-    lost = context.recording and any(getattr(x, "requires_grad", False) for x in _values(args))
+    """Call NumPy on the values; GradientError if that would lose a gradient."""
+    lost = context.now.recording and any(getattr(x, "requires_grad", False) for x in _values(args))
     refused = GradientError("numpy_gradient", op=name, ours=_instead(name), defined=here())
     if lost and "out" in kwargs:
         raise refused
@@ -149,7 +149,7 @@ def on_values(function: Any, name: str, args: Any, kwargs: dict[str, Any]) -> An
 
 
 def _plain(x: Any) -> Any:
-    """The same with arrays in the place of tensors."""
+    """Replace tensors by their arrays."""
     if isinstance(x, Value):
         return np.asarray(x)  # a node says here that it has no value
     return type(x)(map(_plain, x)) if type(x) in (list, tuple) else x
@@ -164,14 +164,14 @@ def _values(x: Any) -> Iterator[Value]:
 
 
 def _is_real(result: Any) -> bool:
-    """Whether there are real numbers in it, which could have had a gradient."""
+    """Return whether a result holds real numbers, which could have had a gradient."""
     if isinstance(result, (list, tuple)):
         return any(map(_is_real, result))
     return getattr(getattr(result, "dtype", None), "kind", None) in ("f", "c")
 
 
 def _instead(name: str) -> Any:
-    """What to write in the place of a function of NumPy, as far as anybody has said."""
+    """Return what to write instead of a NumPy function, if that is known."""
     short = name.rpartition(".")[2]
     if hasattr(functions, short):
         return f"mg.{short}"
@@ -179,6 +179,6 @@ def _instead(name: str) -> Any:
 
 
 def install() -> None:
-    """Let NumPy ask tensors and nodes."""
+    """Install NumPy's protocol methods on tensors and nodes."""
     Value.__array_function__ = on_function
     Value.__array_ufunc__ = on_ufunc

@@ -33,7 +33,7 @@ __all__ = [
 
 
 def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The sum; integers and bools are added up as int64.
+    """Sum all elements or along axes; integers and bools are summed as int64.
 
     >>> import minigrad as mg
     >>> mg.sum(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
@@ -43,7 +43,7 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The product; of nothing 1. Integers and bools are multiplied as int64.
+    """Multiply all elements or along axes; integers and bools as int64. No elements: 1.
 
     Its gradient is right for zeros, too: they are not divided by.
 
@@ -58,7 +58,7 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The mean; of integers it is float32, of nothing NaN.
+    """Average all elements or along axes; integers give float32, no elements NaN.
 
     >>> import minigrad as mg
     >>> mg.mean(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
@@ -71,7 +71,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 def max(
     x: Any, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
 ) -> Any:
-    """The largest element; NaN if there is one. Equal ones share the gradient.
+    """Return the largest element, NaN if there is one; equal ones share the gradient.
 
     Along `axis` it is the elements (np.max, torch.amax). Along `dim` it is the elements and their
     positions, as of torch.max, and the whole gradient goes to these positions. mg.max(x, 1) is
@@ -93,7 +93,7 @@ def max(
 def min(
     x: Any, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
 ) -> Any:
-    """The smallest element, in all else as `max`: with `axis` as np.min, with `dim` as torch.min.
+    """Return the smallest element, like `max`: with `axis` as np.min, with `dim` as torch.min.
 
     mg.min(a, b) is `minimum`. Raises ShapeError where there are no elements.
 
@@ -105,7 +105,7 @@ def min(
 
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The position of the largest element (the first of equal ones), int64; no gradient.
+    """Return the position of the first largest element (int64); no gradient flows.
 
     Without an axis it counts through the flattened elements. ShapeError where there are none.
 
@@ -117,7 +117,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The position of the smallest element (the first of equal ones), int64; no gradient.
+    """Return the position of the first smallest element (int64); no gradient flows.
 
     Without an axis it counts through the flattened elements. ShapeError where there are none.
 
@@ -129,7 +129,7 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 
 def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether all elements are true; a number is true unless it is 0. True of nothing.
+    """Return whether all elements are true (not 0); True if there are none.
 
     >>> import minigrad as mg
     >>> mg.all(mg.tensor([1.0, 2.0]) > 0).item()
@@ -139,7 +139,7 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether any element is true; a number is true unless it is 0. False of nothing.
+    """Return whether any element is true (not 0); False if there are none.
 
     >>> import minigrad as mg
     >>> mg.any(mg.tensor([1.0, 2.0]) > 5).item()
@@ -149,7 +149,7 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """log(sum(exp(x))) without overflow; its gradient is softmax(x).
+    """Compute log(sum(exp(x))) without overflow; its gradient is softmax(x).
 
     >>> import minigrad as mg
     >>> mg.logsumexp(mg.tensor([1000.0, 1000.0])).item()
@@ -160,7 +160,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @located
 def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
-    """The variance: the sum of squared distances from the mean, over n − correction.
+    """Compute the variance: the sum of squared distances from the mean over n − correction.
 
     As in PyTorch the divisor is n − 1 unless said otherwise (NumPy and TensorFlow: correction=0);
     NaN where it is 0 or less.
@@ -174,7 +174,7 @@ def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) 
 
 @located
 def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
-    """The standard deviation, the square root of `var`; where it is 0, so is its gradient.
+    """Compute the standard deviation, the square root of `var`; if 0, its gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.std(mg.tensor([1.0, 3.0]), correction=0).item()
@@ -184,7 +184,7 @@ def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) 
 
 
 def cumsum(x: Any, axis: int) -> Any:
-    """The running sum along an axis; integers and bools are added up as int64.
+    """Compute the running sum along an axis; integers and bools are summed as int64.
 
     >>> import minigrad as mg
     >>> mg.cumsum(mg.tensor([1.0, 2.0, 3.0]), axis=0)
@@ -194,7 +194,7 @@ def cumsum(x: Any, axis: int) -> Any:
 
 
 def softmax(x: Any, axis: int = -1) -> Any:
-    """exp(x) / sum(exp(x)) along an axis: positive, adding up to 1, without overflow.
+    """Compute exp(x) / sum(exp(x)) along an axis, without overflow.
 
     >>> import minigrad as mg
     >>> mg.softmax(mg.tensor([1000.0, 1000.0]))
@@ -204,7 +204,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 
 def log_softmax(x: Any, axis: int = -1) -> Any:
-    """The logarithm of softmax, accurate where softmax is nearly 0.
+    """Compute the logarithm of softmax, accurate even where softmax is nearly 0.
 
     >>> import minigrad as mg
     >>> mg.log_softmax(mg.tensor([0.0, 1000.0]))

@@ -27,7 +27,7 @@ class Update(NamedTuple):
 
 
 def present(buffer: Tensor, x: Any) -> Any:
-    """The buffer as x may be combined with it: itself, or the variable in x's graph."""
+    """Return the buffer as x can use it: itself, or its variable in x's graph."""
     return x.graph.buffer(buffer) if isinstance(x, Node) else buffer
 
 
@@ -49,7 +49,7 @@ def renew(buffer: Tensor, x: Any, rule: Callable[[Any], Any]) -> None:
 
 
 def updates(loss: Node) -> Node:
-    """A node that renews the buffers of all layers on which `loss` depends, when it is fetched.
+    """Build a node that updates the buffers of all layers that `loss` depends on.
 
     Needed only where a training step is not made by `Optimizer.minimize`.
 

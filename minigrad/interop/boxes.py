@@ -1,4 +1,4 @@
-"""Operators of another system that have no counterpart here: boxes that call the original."""
+"""Operators of other systems without a counterpart here: nodes that call the original."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Attrs, Op, Spec, TupleSpec, into
+from minigrad.diagnostics.errors import GradientError
+from minigrad.diagnostics.source import here
 from minigrad.ops.parts import Parts, output
 
 Call = Callable[..., Sequence[Array]]  # arrays of the operands -> arrays of all results
@@ -26,7 +28,7 @@ def box(
     specs: Sequence[Spec],
     passing: Collection[tuple[int, int]] | None = None,
 ) -> list[Any]:
-    """A node for each result of an operator of another system, which is called when it runs.
+    """Build a node for each result of another system's operator, which is called at run time.
 
     Its gradient is the one that the other system computes. passing: from which result to which
     operand a gradient flows, by their positions; None: from each to each.
@@ -47,11 +49,11 @@ def whole_box(
     specs: Sequence[Spec],
     own_rule: bool = False,
 ) -> list[Any]:
-    """An operator of another system as one node, whatever number of results it has.
+    """Build one node for another system's operator, whatever number of results it has.
 
-    The other system is called once for all results, and once more for all gradients: what it
-    passes back may depend on the gradients of several results. Without `pull` nothing flows back.
-    own_rule: it is called since its gradient is not that of its parts.
+    The other system is called once for all results, and once more for all gradients, which may
+    depend on the gradients of several results. Without `pull` there are none. own_rule: it is
+    called because its gradient is not that of its parts.
     """
 
     def back(g: Any, y: Any, *xs: Any, wanted: Sequence[int], **attrs: Any) -> list[Any]:
@@ -74,7 +76,7 @@ def whole_box(
 
 
 def several(node: Any, count: int) -> list[Any]:
-    """The results of a node that has so many."""
+    """Return a node's results as nodes, given their number."""
     return [node] if count == 1 else [output(node, index=i) for i in range(count)]
 
 
@@ -88,7 +90,13 @@ def _gradients(
 ) -> Op:
     def call(*arrays: Array) -> Sequence[Array]:
         gs, rest = arrays[: len(results)], arrays[len(results) :]
-        return pull(dict(zip(results, gs, strict=True)), positions, rest)
+        try:
+            return pull(dict(zip(results, gs, strict=True)), positions, rest)
+        except Exception as error:  # each operator has its own way to refuse
+            said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+            raise GradientError(
+                "box_refused", op=f"{system}.{name}", system=system, reason=said, defined=here()
+            ) from error
 
     specs = [Spec(xs[i].spec.shape, xs[i].dtype) for i in positions]
     title = (f"gradient computed by {system}", f"由 {system} 计算的梯度")
@@ -143,7 +151,7 @@ def _part(
 
 
 def refused(name: str, system: str) -> Op:
-    """Return an operator of another system that could not run, to be drawn."""
+    """Return a drawable operator for a call of another system that could not run."""
 
     def nothing(*operands: Any, **attrs: Any) -> Any:
         raise RuntimeError(f"{system} cannot run {name}: its node is there to be drawn")
@@ -177,5 +185,5 @@ def _gradient(name: str, system: str, pull: Pull, index: int, position: int) -> 
 
 
 def _by_infer(*shapes: Any, **attrs: Any) -> None:
-    """`infer` knows the shape."""
+    """Return None: `infer` computes the shape."""
     return None

@@ -1,4 +1,4 @@
-"""A model of another system as a graph of ours: how it is built, and how it is held against it."""
+"""A model of another system as a minigrad graph: how it is built and checked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ TOLERANCE = 1e-5  # how far a value or a gradient may be from the original, of t
 
 @dataclass(frozen=True)
 class Refused:
-    """Why another system does not differentiate a model: its own words, the operator, the line."""
+    """Why another system does not differentiate a model: its message, the operator, the line."""
 
     reason: str
     operator: str = ""
@@ -36,7 +36,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Captured:
-    """A model of another system, once its operators stand in a graph of ours.
+    """A model of another system whose operators are in a minigrad graph.
 
     outputs: the nodes of its results; feeds: what it was called with, by placeholder; leaves: the
     parameters and inputs that have a gradient, by name; values, gradients: what the original
@@ -56,7 +56,7 @@ class Captured:
 
     @cached_property
     def gradients_here(self) -> Sequence[Node | None]:
-        """The nodes of the gradients that the check is about; None: nothing flows there."""
+        """The nodes of the gradients that are checked; None if there is no gradient."""
         real = [y for y in self.outputs if y.dtype.kind == "f"]
         wanted = [self.leaves[name] for name in self.gradients]
         if not real or not wanted or self.about.refused is not None:
@@ -65,7 +65,7 @@ class Captured:
             return gradients(real, wanted, [self.graph.constant(seed(y)) for y in real])
 
     def gaps(self) -> tuple[float, float]:
-        """How far values and gradients are from the original, each of the largest magnitude."""
+        """Return the relative gaps of values and of gradients to the original's."""
         values, ours = self._computed
         return gap(values, self.values), gap([*ours.values()], [*self.gradients.values()])
 
@@ -80,12 +80,12 @@ class Captured:
         return results[: len(self.outputs)], dict(zip(self.gradients, ours, strict=True))
 
     def keep(self) -> None:
-        """Copy the parameters, so that this graph stays as it is while the model is trained on."""
+        """Copy the parameters, so that training the model doesn't change this graph."""
         for v in self.graph.variables:
             v.attrs = {**v.attrs, "value": np.array(v.attrs["value"])[()]}
 
     def play_again(self) -> None:
-        """Build the gradients and compute all values anew, for whoever listens to the engine."""
+        """Rebuild the gradients and recompute all values, for the engine's listeners."""
         for found in ("gradients_here", "_computed"):
             self.__dict__.pop(found, None)
         self.gaps()
@@ -95,14 +95,14 @@ class Captured:
         return Interpreter(ends)(dict(self.feeds), firsts)
 
     def first_value_apart(self) -> Node | None:
-        """Return the first node whose value is not the original's, as far as that is known."""
+        """Return the first node whose value differs from the original's, if known, or None."""
         known = self.about.originals
         nodes = [n for n in ancestors(self.outputs) if n in known]
         pairs = zip(nodes, self._run(nodes), strict=True)
         return next((n for n, v in pairs if gap([v], [known[n]]) > TOLERANCE), None)
 
     def first_gradient_apart(self) -> str | None:
-        """Return which parameter or input has another gradient than in the original.
+        """Return the parameter or input whose gradient differs from the original's, or None.
 
         Of several the one that is used last: a backward pass comes to it first.
         """
@@ -120,11 +120,11 @@ class Captured:
 
 @dataclass
 class About:
-    """What is known of a captured model beside what it computes.
+    """Further facts about a captured model, besides what it computes.
 
     tied: the names of each parameter that has several; hooks: where the model changes gradients by
     hooks, which are not captured; lost: operators that have no derivative in their system; refused:
-    why the original has no gradients at all, then nothing is played backward here; own_rules:
+    why the original has no gradients at all, so that there is no backward pass here; own_rules:
     functions whose gradient is not that of their parts, which call the original, too; recorded:
     whether the graph is that of one run, since the system could not capture the model; beside:
     what the model returns that is no tensor; originals: what some nodes hold in the original;
@@ -148,9 +148,9 @@ class About:
 
 
 def seed(y: Any) -> Array:
-    """What the elements of a result weigh in the check: one number 1, several differently.
+    """Return the weights of a result's elements in the check: 1, or distinct numbers.
 
-    With equal weights all gradients behind a softmax would be 0, and nothing were checked.
+    With equal weights all gradients behind a softmax would be 0, and the check would be void.
     """
     size = int(np.prod(y.shape))
     weights = np.linspace(0.5, 1.5, size) if size > 1 else np.ones(size)
@@ -158,7 +158,7 @@ def seed(y: Any) -> Array:
 
 
 def gap(ours: Sequence[Any], theirs: Sequence[Any]) -> float:
-    """The largest difference of any element, relative to the largest magnitude of all.
+    """Return the largest difference of any element, relative to the largest magnitude of all.
 
     Where one side has no gradient it counts as 0. Infinite where shapes differ.
     """
@@ -176,7 +176,7 @@ def gap(ours: Sequence[Any], theirs: Sequence[Any]) -> float:
 
 
 def _largest(x: Array) -> float | None:
-    """The largest magnitude of real numbers; None where one of them is not finite."""
+    """Return the largest magnitude of real numbers; None if one of them is not finite."""
     if x.dtype.kind != "f" or not x.size:
         return None
     ends = float(x.min()), float(x.max())
@@ -184,7 +184,7 @@ def _largest(x: Array) -> float | None:
 
 
 def absolute_gap(a: Any, b: Any) -> float:
-    """The largest difference of any element; None counts as 0. Infinite where shapes differ."""
+    """Return the largest difference of any element; None counts as 0; inf if shapes differ."""
     if a is None and b is None:
         return 0.0
     one = np.zeros_like(b) if a is None else np.asarray(a)
@@ -208,7 +208,7 @@ class Stopped:
     """A model that raised while it ran: what ran before, and the call that was refused.
 
     model: the graph of what ran; operator, operands: the call, with those of its operands that are
-    nodes; scope, line: where it stands; rest: the scopes of the modules that come after it in the
+    nodes; scope, line: where it is; rest: the scopes of the modules that come after it in the
     order in which they are declared, none of which ran.
     """
 
@@ -222,7 +222,7 @@ class Stopped:
 
 @dataclass
 class Builder:
-    """Builds a graph while the operators of another system are read, one after the other."""
+    """A builder of a graph from another system's operators, read one by one."""
 
     graph: Graph = field(default_factory=Graph)
     feeds: dict[Node, Array] = field(default_factory=dict)
@@ -238,9 +238,9 @@ class Builder:
     visits: Counter[str] = field(default_factory=Counter)
 
     def entered(self, path: Sequence[str]) -> str:
-        """The scope of this path of layers; one that was left before gets a number behind it.
+        """Return the scope for a path of layers, numbered if it is entered again.
 
-        Otherwise what is folded into one box would be read by what it reads.
+        Otherwise a scope that is folded into one box could depend on itself.
         """
         pairs = zip(path, self.path, strict=False)
         same = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(path), len(self.path)))
@@ -255,19 +255,19 @@ class Builder:
 
     @contextlib.contextmanager
     def at(self, scope: str, line: Line | None, place: SavedLine | None = None) -> Iterator[None]:
-        """What is built inside belongs to this scope, and to this line of the user's.
+        """Assign the nodes built inside to this scope and to this line of the user's.
 
         place: the line of the model's own code, which may be a library's.
         """
         graph = get_default_graph() if in_body() else self.graph
         before = len(graph.nodes)
-        outer = context.scope
-        context.scope = "/".join(filter(None, (scope, *self.steps)))
+        outer = context.now.scope
+        context.now.scope = "/".join(filter(None, (scope, *self.steps)))
         try:
             with graph:
                 yield
         finally:
-            context.scope = outer
+            context.now.scope = outer
         for node in graph.nodes[before:]:
             if line is not None:
                 node.code, node.lasti = line
@@ -275,14 +275,14 @@ class Builder:
                 self.places[node] = place
 
     def placeholder(self, name: str, value: Array) -> Node:
-        """An input that is fed this value."""
+        """Add an input that is fed this value."""
         attrs = {"shape": value.shape, "dtype": value.dtype}
         node = self.graph.add(state.placeholder, (), attrs, label(name))
         self.feeds[node] = value
         return self._leaf(name, node)
 
     def variable(self, name: str, value: Array, scope: str, trained: bool) -> Node:
-        """A parameter, or a buffer that is not trained, of the layer with this scope."""
+        """Add a parameter, or an untrained buffer, of the layer with this scope."""
         node = self.graph.variable(value, label(name), None if trained else "buffer")
         node.scope = scope
         return self._leaf(name, node) if trained else node
@@ -293,7 +293,7 @@ class Builder:
         return node
 
     def node(self, x: Any, system: str) -> Node:
-        """A node as it is, an array as a constant."""
+        """Return a node unchanged; convert an array to a constant."""
         return x if isinstance(x, Node) else self.graph.constant(as_array(x, None, system))
 
     def captured(
@@ -304,7 +304,7 @@ class Builder:
         found: Mapping[str, Array | None],
         about: About | None = None,
     ) -> Captured:
-        """The end: what the original computed belongs to it."""
+        """Return the finished graph with what the original computed."""
         with self.graph:
             nodes = [self.node(y, system) for y in outputs]
         used = set(ancestors(nodes))
@@ -319,13 +319,21 @@ class Builder:
 
 
 def label(name: str) -> str:
-    """A name as it is drawn: on one line, and without slashes, which would open a scope."""
+    """Return a name for a label: on one line, and without slashes, which would open a scope."""
     return one_line(name).replace("/", "∕")
 
 
 def users(filename: str, library: str) -> bool:
-    """Whether a file is the user's: it belongs to no library, and not to this package.
+    """Return whether a file is the user's: it is neither a library's nor this package's.
 
-    library: the folder of the system itself, which may lie anywhere.
+    library: the folder of the system itself, which may be anywhere.
     """
     return not filename.startswith((library, *LIBRARIES)) and not INSIDE[filename]
+
+
+def frames_of(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    """Yield the frames that an error went through, outermost first, with the instruction."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lasti
+        traceback = traceback.tb_next

@@ -1,4 +1,4 @@
-"""`program.to_dask()`: a program as a graph of Dask's, whose tasks run wherever Dask runs them.
+"""`program.to_dask()`: a program as a Dask graph, whose tasks run wherever Dask runs them.
 
 A task is a part of the program as a file: data that any process with minigrad can run, no code.
 """
@@ -60,7 +60,7 @@ class Part:
 
 @functools.lru_cache(KEPT)
 def ready(part: Part, thread: int) -> Program:
-    """The program of a part; each thread has its own, as a program serves one at a time."""
+    """Load a part's program; each thread has its own, since programs aren't reentrant."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.graph"
         path.write_bytes(part.file)
@@ -75,7 +75,7 @@ def to_dask(
     reduce: str | None,
     token: str | None = None,
 ) -> Any:
-    """See `Program.to_dask`; `token` ends all keys in place of what the values say."""
+    """Build a Dask graph, see `Program.to_dask`; `token` replaces the hash of values in keys."""
     delayed = wanted("dask.delayed", extra="dask").delayed
     if is_whole(tasks):
         whole("to_dask", "tasks", tasks, 1)
@@ -116,7 +116,7 @@ def to_dask(
 
 @dataclass(frozen=True)
 class Gather:
-    """Puts the results of all shards together: rows one after the other, means by weight."""
+    """A function that joins the results of all shards: rows in order, means by weight."""
 
     batched: tuple[bool, ...]
     sizes: tuple[int, ...]
@@ -146,9 +146,9 @@ class Gather:
 def run_schedule(
     program: Program, schedule: Schedule, feed_dict: Mapping[Any, Any] | None, scheduler: Any
 ) -> tuple[Any, Schedule]:
-    """See `Schedule.run`: each kernel is a task, and tells where and when it ran."""
+    """Run a schedule (`Schedule.run`): each kernel is a task that reports worker and times."""
     delayed = wanted("dask.delayed", extra="dask").delayed
-    graph, at = program.graph, f"-{secrets.token_hex(6)}"  # to be run, not remembered
+    graph, at = program.graph, f"-{secrets.token_hex(6)}"  # to be run, not cached
     _expect_pure(graph)
     feeds = _fed(graph, feed_dict)
     pieces = [_part(graph, nodes, program.executor) for nodes in grouped(graph, "kernels")]
@@ -174,7 +174,7 @@ def run_schedule(
 
 @dataclass(frozen=True)
 class Timed:
-    """A part that tells with its results who ran it, and from when to when."""
+    """A part that returns, with its results, the worker and the times of its run."""
 
     part: Part
 
@@ -190,7 +190,7 @@ def _measured(
     told: Mapping[Node, tuple[Any, float, float]],
     after: Mapping[Node, tuple[Node, ...]],
 ) -> Schedule:
-    """The schedule as it was run: workers are numbered as they began."""
+    """Return the schedule as it was measured; workers are numbered in order of start."""
     order = sorted(told, key=lambda node: told[node][1:])
     began = min((told[node][1] for node in order), default=0.0)
     numbers: dict[Any, int] = {}
@@ -209,7 +209,7 @@ def _measured(
 
 
 def grouped(graph: Graph, tasks: str | int) -> list[list[Node]]:
-    """The nodes that compute, as tasks: each alone, in chains, in so many runs, or all as one.
+    """Group computing nodes into tasks: one each, chains, a number of runs, or one for all.
 
     A chain goes on as long as a result is read by one node alone, which reads no other. Runs are
     stretches of the order in which all that leads to one end comes before what leads to the next,
@@ -249,11 +249,11 @@ class Piece:
     part: Part
     reads: tuple[Node, ...]
     gives: tuple[Node, ...]
-    node: Node  # the first of them, which stands for all
+    node: Node  # the first of them, which represents them all
 
 
 def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
-    """Some nodes as a program of their own, fed with what they read from outside."""
+    """Build a separate program of some nodes, fed with what they read from outside."""
     inside = {*nodes}
     outside = {x for n in graph.nodes if n not in inside for x in n.inputs} | {*graph.outputs}
     gives = tuple(n for n in nodes if n in outside)
@@ -276,7 +276,7 @@ def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
 def _wired(
     delayed: Any, pieces: Sequence[Piece], values: dict[Node, Any], at: str
 ) -> dict[Node, Any]:
-    """All parts as tasks of Dask, each with the results that it reads."""
+    """Build a Dask task for each part, connected to the results that it reads."""
     for i, piece in enumerate(pieces):
         several = len(piece.gives) if len(piece.gives) > 1 else None
         call = delayed(piece.part, nout=several, traverse=False, pure=True)
@@ -293,7 +293,7 @@ def _one_of(names: Sequence[str]) -> Pair:
 
 
 def _expect_pure(graph: Graph) -> None:
-    """Refuse what changes or counts something in this process, or prints there."""
+    """Raise GraphError for operators with effects in this process, such as prints."""
     for node in graph.nodes:
         if node.op.impure or node.op in (*TOUCH_VARIABLES, state.run_counter):
             raise GraphError(
@@ -302,7 +302,7 @@ def _expect_pure(graph: Graph) -> None:
 
 
 def _fed(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array]:
-    """What is fed, checked and complete."""
+    """Check the fed values; NotFedError if one is missing."""
     feeds = dict(check_feeds(graph, feed_dict))
     for x in graph.placeholders:
         expect_fed(x, feeds, graph.outputs[0])
@@ -310,13 +310,13 @@ def _fed(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array]
 
 
 def _batched(node: Node) -> bool:
-    """Whether its first axis is as long as the batch."""
+    """Return whether a node's first axis is the batch."""
     shape = node.shape
     return bool(shape) and shape is not None and shape[0] is None
 
 
 def _sizes(graph: Graph, feeds: Mapping[Node, Array], shards: int) -> list[int]:
-    """How many rows each shard gets."""
+    """Return how many rows each shard gets."""
     lengths = {len(feeds[x]) for x in graph.placeholders if _batched(x)}
     if shards == 1:
         return [max(lengths, default=1)]
@@ -334,7 +334,7 @@ def _key(node: Node) -> str:
 def _token(
     pieces: Sequence[Piece], feeds: Mapping[Node, Array], variables: Mapping[Node, Array]
 ) -> str:
-    """A name for this graph with these values: Dask takes equal names for equal results."""
+    """Return a hash of the graph and its values: Dask treats equal names as equal results."""
     told = hashlib.sha256()
     for piece in pieces:
         told.update(piece.part.file)

@@ -1,4 +1,4 @@
-"""The one place where what an extra brings is imported: when it is first used."""
+"""Imports of the optional extras' packages, at first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minigrad.diagnostics.source import here
 
 
 def wanted(module: str, *, extra: str) -> Any:
-    """A module of a package that the extra brings.
+    """Import a module of a package that belongs to an optional extra.
 
     MissingPackageError, with the line to type, where it is not installed or cannot be loaded.
 

@@ -1,4 +1,4 @@
-"""A model of the user's own, of whichever system it is."""
+"""Capture of a user's model, from any supported system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SYSTEMS = (torch, jax)
 
 
 def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
-    """The model as a graph of ours, if it belongs to a system that we know; else None.
+    """Capture the model as a minigrad graph if it belongs to a supported system; else None.
 
     Nothing is imported to find out: a model of a system is there only where the system is.
     """
@@ -30,9 +30,9 @@ def prepared(
     named: Mapping[str, Any],
     loss: Callable[[Any], Any] | None,
 ) -> tuple[Any, Sequence[Any]]:
-    """A model and its inputs by place, followed by a loss, if there is one.
+    """Return a model, followed by a loss if there is one, and its inputs by position.
 
-    What belongs to no system that we know is given back as it is.
+    A model of no supported system is returned unchanged.
     """
     found = next((s for s in SYSTEMS if s.belongs(model, (*inputs, *named.values()))), None)
     if found is None:
@@ -47,7 +47,7 @@ def prepared(
 def _by_place(
     model: Any, inputs: Sequence[Any], named: Mapping[str, Any]
 ) -> tuple[Any, Sequence[Any]]:
-    """The model called with the named arguments at their places, the others with their defaults."""
+    """Turn named arguments into positional ones; the others have their defaults."""
     bound = inspect.signature(getattr(model, "forward", model)).bind(*inputs, **named)
     given = bound.arguments
     last = max(
@@ -66,7 +66,7 @@ def _by_place(
 
 
 def beside(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]] | None:
-    """A PyTorch model captured, and what its operators computed as they ran; else None.
+    """Capture a PyTorch model, with what its operators computed as they ran; else None.
 
     TraceError for a function of JAX, which has no tape.
     """

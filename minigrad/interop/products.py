@@ -1,4 +1,4 @@
-"""The product of many matrices with one, as models of other systems have it in their layers."""
+"""The product of many matrices with one, as in layers of other systems' models."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ MOST = 1 << 22  # numbers in the gradients of the one matrix, one for each of th
 
 
 def product(a: Any, b: Any, transpose_b: bool = False) -> Any:
-    """Return the product of a stack of matrices and one; if large, of all their rows at once.
+    """Return the product of a matrix stack and a matrix; if large, of all rows at once.
 
-    The gradient of the one is then a single product, too, and not a stack that is added up.
+    The gradient of the one is then a single product, too, and not the sum of a stack.
     """
     stack, size = a.shape[:-2], math.prod(b.shape)
     if len(b.shape) != 2 or math.prod(stack) == 1 or math.prod(stack) * size < MOST:

@@ -1,4 +1,4 @@
-"""What the layers compute, as functions of arrays, tensors and graph nodes alike.
+"""The layers' computations as functions of arrays, tensors and graph nodes alike.
 
 The names are those of torch.nn.functional, and so are the readings where frameworks differ;
 whatever has parameters takes them as operands.
@@ -66,27 +66,27 @@ __all__ = [
 
 
 def softmax(x: Any, axis: int | None = None) -> Any:
-    """`mg.softmax`; the axis may be left out where there are two at most.
+    """Compute `mg.softmax`; the axis is optional for at most two axes.
 
     >>> import minigrad as mg
     >>> mg.nn.functional.softmax(mg.zeros(2, 2), dim=1).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
-    return ops.softmax(x, axis=_told("softmax", x, axis))
+    return ops.softmax(x, axis=_axis("softmax", x, axis))
 
 
 def log_softmax(x: Any, axis: int | None = None) -> Any:
-    """`mg.log_softmax`; the axis may be left out where there are two at most.
+    """Compute `mg.log_softmax`; the axis is optional for at most two axes.
 
     >>> import minigrad as mg
     >>> mg.nn.functional.log_softmax(mg.zeros(2, 1), dim=1).tolist()
     [[0.0], [0.0]]
     """
-    return ops.log_softmax(x, axis=_told("log_softmax", x, axis))
+    return ops.log_softmax(x, axis=_axis("log_softmax", x, axis))
 
 
-def _told(name: str, x: Any, axis: int | None) -> int:
-    """The axis; with more than two, PyTorch takes one of the first for it, others the last."""
+def _axis(name: str, x: Any, axis: int | None) -> int:
+    """Return the axis; ArgumentError for more than two axes, where frameworks differ."""
     if axis is not None:
         return axis
     if as_operand(x).ndim > 2:
@@ -98,7 +98,7 @@ def _told(name: str, x: Any, axis: int | None) -> int:
 
 
 def one_hot(labels: Any, num_classes: int) -> Any:
-    """`mg.one_hot` in PyTorch's data type: whole numbers.
+    """Encode classes as `mg.one_hot` does, in PyTorch's data type: integers.
 
     >>> import minigrad as mg
     >>> mg.nn.functional.one_hot(mg.tensor([0, 2]), 3)
@@ -109,7 +109,7 @@ def one_hot(labels: Any, num_classes: int) -> Any:
 
 
 def pad(x: Any, widths: Sequence[int], mode: str = "constant", value: float = 0.0) -> Any:
-    """`mg.pad` in PyTorch's order: (before, after) of the last axis, then of the one before it, ….
+    """Pad in PyTorch's order: (before, after) of the last axis, then of the one before it, ….
 
     Raises ArgumentError for another `mode` than "constant", and for widths in another form.
 
@@ -129,7 +129,7 @@ def pad(x: Any, widths: Sequence[int], mode: str = "constant", value: float = 0.
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """x @ weight.T + bias; weight (out_features, in_features).
+    """Compute x @ weight.T + bias; weight is (out_features, in_features).
 
     >>> import minigrad as mg
     >>> mg.nn.functional.linear(mg.zeros(64, 784), mg.zeros(10, 784), mg.ones(10)).shape
@@ -148,7 +148,7 @@ def conv2d(
     dilation: Lengths = 1,
     groups: int = 1,
 ) -> Any:
-    """Images (n, channels, h, w) convolved with kernels (kernels, channels, height, width).
+    """Convolve images (n, channels, h, w) with kernels (kernels, channels, height, width).
 
     It is cross-correlation, as in PyTorch: kernels are not turned round. padding: rows and columns
     of zeros on each side, "valid" (none), or "same" (as many as keep height and width, for stride
@@ -163,16 +163,16 @@ def conv2d(
     """
     x, weight = (
         as_operand(x),
-        _dilated(as_operand(weight), as_pair("Conv2d", "dilation", dilation, 1)),
+        dilated(as_operand(weight), as_pair("Conv2d", "dilation", dilation, 1)),
     )
     how: dict[str, Any] = {"stride": stride, "padding": padding}
     y = ops.conv2d(x, weight, **how, **({} if groups == 1 else {"groups": groups}))
     return y if bias is None else y + _per_channel(bias, y, 4)
 
 
-def _dilated(weight: Any, apart: tuple[int, int]) -> Any:
-    """Kernels with rows and columns of zeros between the elements."""
-    if apart == (1, 1):
+def dilated(weight: Any, apart: Sequence[int]) -> Any:
+    """Insert rows and columns of zeros between the elements of kernels."""
+    if {*apart} == {1}:
         return weight
     shape = _known("dilation", apart, weight, (0, 1, 2, 3))
     lengths = [(n - 1) * step + 1 for n, step in zip(shape[2:], apart, strict=True)]
@@ -181,7 +181,7 @@ def _dilated(weight: Any, apart: tuple[int, int]) -> Any:
 
 
 def _known(option: str, value: Any, x: Any, axes: Sequence[int]) -> Any:
-    """The shape of images or kernels, of which these lengths have to be known."""
+    """Return the shape of images or kernels; ShapeError if one of these lengths is unknown."""
     shape = x.shape
     if shape is None or len(shape) != 4 or None in [shape[a] for a in axes]:
         raise arguments.refuse("conv2d", option, value, fill("expect_known_lengths"))
@@ -191,7 +191,7 @@ def _known(option: str, value: Any, x: Any, axes: Sequence[int]) -> Any:
 def max_pool2d(
     x: Any, kernel_size: Lengths, stride: Lengths | None = None, padding: Lengths = 0
 ) -> Any:
-    """The largest element of each window of images (n, channels, h, w).
+    """Return the largest element of each window of images (n, channels, h, w).
 
     stride: as kernel_size unless given. padding: at most half of the window; it is never the
     largest. The gradient goes to the first largest element of a window, row by row.
@@ -206,7 +206,7 @@ def max_pool2d(
 def avg_pool2d(
     x: Any, kernel_size: Lengths, stride: Lengths | None = None, padding: Lengths = 0
 ) -> Any:
-    """The mean of each window of images (n, channels, h, w); zeros of the padding count.
+    """Average each window of images (n, channels, h, w); zeros of the padding count.
 
     stride: as kernel_size unless given. padding: at most half of the window.
 
@@ -220,7 +220,7 @@ def avg_pool2d(
 def dropout(
     x: Any, p: float = 0.5, training: bool = True, *, count: Any = None, seed: int = 0
 ) -> Any:
-    """x with elements set to 0 with probability p, the others divided by 1 − p.
+    """Set elements to 0 with probability p, and divide the others by 1 − p.
 
     Which ones is a function of the seed, of `count` (an integer that changes from call to call, a
     number or a graph's run counter) and of the number of elements: the same in both modes.
@@ -239,7 +239,7 @@ def dropout(
 
 
 def embedding(weight: Any, ids: Any) -> Any:
-    """The rows of weight (rows, features) that the integers `ids` name: (*ids.shape, features).
+    """Pick the rows `ids` of weight (rows, features); the result is (*ids.shape, features).
 
     The other order, PyTorch's, is understood: the table is the one that is not of integers. Raises
     IndexRangeError for a row that does not exist, DtypeError for what is not integers.
@@ -266,7 +266,7 @@ def layer_norm(
     bias: Any = None,
     eps: float = 1e-5,
 ) -> Any:
-    """The last axes, of lengths `normalized_shape`, brought to mean 0 and variance 1.
+    """Normalize the last axes, of lengths `normalized_shape`, to mean 0 and variance 1.
 
     Then times weight plus bias, both of that shape, if they are given. Raises ShapeError for
     operands that end otherwise.
@@ -297,7 +297,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Each channel (axis 1 of x) brought to mean 0 and variance 1, times weight, plus bias.
+    """Normalize each channel (axis 1) to mean 0 and variance 1, times weight, plus bias.
 
     In training by the statistics of the batch; running_mean and running_var, tensors of shape
     (channels,) or None, then move towards them by the fraction `momentum` (the variance with n − 1
@@ -331,7 +331,7 @@ def batch_norm(
 
 
 def _expect_channels(x: Any, given: Sequence[Any]) -> None:
-    """ShapeError unless all have one number for each channel of x."""
+    """Raise ShapeError unless all have one number for each channel of x."""
     shape = show_shape(x.shape)
     if x.ndim < 2:
         expected = "2 axes (batch, channels) or more"
@@ -345,7 +345,7 @@ def _expect_channels(x: Any, given: Sequence[Any]) -> None:
 
 
 def expect_several(name: str, x: Any) -> None:
-    """ShapeError where a channel has a single value, which has no variance."""
+    """Raise ShapeError if a channel has a single value, which has no variance."""
     others = [n for i, n in enumerate(x.shape) if i != 1]
     if None not in others and math.prod(others) == 1:
         raise ShapeError("one_value", op=name, shape=show_shape(x.shape), defined=here())
@@ -364,7 +364,7 @@ def _move(mean: Any, variance: Any, x: Any, axes: tuple[int, ...], momentum: flo
 
 
 def _per_channel(value: Any, x: Any, ndim: int | None = None) -> Any:
-    """One number for each channel, placed along axis 1 of x (which has `ndim` axes)."""
+    """Place one number for each channel along axis 1 of x (which has `ndim` axes)."""
     ndim = x.ndim if ndim is None else ndim
     if isinstance(x, Node):
         value = x.graph.lift(value)
@@ -372,7 +372,7 @@ def _per_channel(value: Any, x: Any, ndim: int | None = None) -> Any:
 
 
 def _ends_with(shape: PublicShape | None, lengths: tuple[int, ...]) -> bool:
-    """Whether these may be the last lengths of the shape."""
+    """Return whether these may be the last lengths of the shape."""
     if shape is None:
         return True
     pairs = zip(shape[-len(lengths) :], lengths, strict=False)

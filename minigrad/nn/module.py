@@ -1,4 +1,4 @@
-"""What all layers have in common, and layers one after the other."""
+"""The base class of all layers, and containers of layers."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class Module:
         self.name, self.training = type(self).__name__.lower(), True
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """So that a class that forgets super().__init__() is called by its name all the same."""
+        """Give the class a name for its calls even if it forgets super().__init__()."""
         super().__init_subclass__(**options)
         cls.name = cls.__name__.lower()
 
     def forward(self, *xs: Any) -> Any:
-        """What this module computes; sub-classes write it, users call the module."""
+        """Compute the result; subclasses implement this, users call the module."""
         name = type(self).__name__
         raise GraphError("method", op=name, method="forward(self, x)", defined=here())
 
@@ -99,7 +99,7 @@ class Module:
         return names
 
     def register_buffer(self, name: str, value: Tensor) -> None:
-        """Keep a tensor that is part of the state, and that training does not change.
+        """Register a tensor that is part of the state but not changed by training.
 
         A running mean, for example: it is saved with the parameters, and has no gradient.
         """
@@ -108,7 +108,7 @@ class Module:
         setattr(self, name, value)
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
-        """Modules and tensors by attribute name; those in lists and the like as layers.0."""
+        """Yield modules and tensors by attribute name; those in lists as layers.0."""
         for name, value in vars(self).items():
             if isinstance(value, (Module, Tensor)):
                 yield name, value
@@ -116,7 +116,7 @@ class Module:
                 yield from _spread(name, value)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The direct sub-modules with their attribute names, each once."""
+        """Yield the direct submodules with their attribute names, each once."""
         seen = set()
         for name, part in self._parts():
             if isinstance(part, Module) and id(part) not in seen:
@@ -124,15 +124,15 @@ class Module:
                 yield name, part
 
     def children(self) -> Iterator[Module]:
-        """The direct sub-modules, each once."""
+        """Yield the direct submodules, each once."""
         return (module for _, module in self.named_children())
 
     def modules(self) -> Iterator[Module]:
-        """This module and all within it, each once."""
+        """Yield this module and all within it, each once."""
         return (module for _, module in self.named_modules())
 
     def named_modules(self) -> Iterator[tuple[str, Module]]:
-        """This module and all within it by their dotted names, each once; its own name is ""."""
+        """Yield this module and all within it with dotted names, each once; its own is ""."""
         seen = {id(self)}
         waiting: list[tuple[str, Module]] = [("", self)]
         while waiting:
@@ -146,7 +146,7 @@ class Module:
             waiting += reversed(inner)
 
     def _tensors(self, kind: str) -> Iterator[tuple[str, Tensor]]:
-        """Parameters or buffers of this module and of all within it, each once."""
+        """Yield the parameters or buffers of this module and of all within it, each once."""
         seen = set()
         for prefix, module in self.named_modules():
             known = module._names(kind)
@@ -157,28 +157,28 @@ class Module:
                     yield f"{prefix}.{name}" if prefix else name, part
 
     def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """All parameters with their dotted names, this module's own first; each once."""
+        """Yield all parameters with their dotted names, this module's own first; each once."""
         return self._tensors("_parameters")
 
     def named_buffers(self) -> Iterator[tuple[str, Tensor]]:
-        """All buffers with their dotted names."""
+        """Yield all buffers with their dotted names."""
         return self._tensors("_buffers")
 
     def parameters(self) -> Tensors:
-        """All tensors that training changes: a list that `next` goes through, too."""
+        """Return all tensors that training changes, as a list that `next` goes through, too."""
         return Tensors(p for _, p in self.named_parameters())
 
     def buffers(self) -> Tensors:
-        """All tensors that are kept and have no gradient, such as running means."""
+        """Return all tensors that are kept without a gradient, such as running means."""
         return Tensors(b for _, b in self.named_buffers())
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients; without `set_to_none` those that there are become 0."""
+        """Reset all gradients to None; without `set_to_none`, set those that exist to 0."""
         for p in self.parameters():
             p.zero_grad(set_to_none)
 
     def train(self, mode: bool = True) -> Self:
-        """Work as in training: dropout drops, batch norm takes the statistics of the batch.
+        """Switch to training: dropout drops, batch norm takes the statistics of the batch.
 
         In a static graph this is settled when the module is called, not when the graph is run.
         """
@@ -187,18 +187,18 @@ class Module:
         return self
 
     def eval(self) -> Self:
-        """Work as in inference: dropout does nothing, batch norm takes its running statistics."""
+        """Switch to inference: dropout does nothing, batch norm takes its running statistics."""
         return self.train(False)
 
     def state_dict(self) -> dict[str, Array]:
-        """Copies of all parameters and buffers by name."""
+        """Return copies of all parameters and buffers by name."""
         return {name: np.array(x._array) for name, x in self._state().items()}
 
     def _state(self) -> dict[str, Tensor]:
         return dict([*self.named_parameters(), *self.named_buffers()])
 
     def load_state_dict(self, values: Mapping[str, Any] | Any) -> None:
-        """Overwrite all parameters and buffers; if a name or a shape does not fit, none of them."""
+        """Overwrite all parameters and buffers, or none if a name or a shape doesn't fit."""
         if not isinstance(values, Mapping):
             name = type(self).__name__
             raise refuse(f"{name}.load_state_dict", "values", values, fill("expect_state_dict"))
@@ -222,7 +222,7 @@ class Module:
             x._array = np.array(values[name], dtype=x.dtype)[()]
 
     def extra_repr(self) -> str:
-        """What `repr` says of this module besides its sub-modules."""
+        """Return what `repr` shows of this module besides its submodules."""
         return ""
 
     def __repr__(self) -> str:
@@ -283,7 +283,7 @@ class ModuleList(Module):
 
 
 class Sequential(Module):
-    """Modules one after the other, named by kind and number: linear1, relu1, linear2.
+    """Modules applied in order, named by kind and number: linear1, relu1, linear2.
 
     >>> import minigrad as mg
     >>> model = mg.nn.Sequential(mg.nn.Linear(64, 32), mg.nn.ReLU(), mg.nn.Linear(32, 10))
@@ -314,7 +314,7 @@ class Sequential(Module):
         return x
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
-        return self.forward(*xs, **options)  # no scope of its own: the layers stand side by side
+        return self.forward(*xs, **options)  # no scope of its own: its layers are in the outer one
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self.layers.values())
@@ -327,7 +327,7 @@ class Sequential(Module):
 
 
 def _spread(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """A value, or what a list, tuple or dict holds, by their names: layers.0, layers.1."""
+    """Yield a value, or what a list, tuple or dict holds, by name: layers.0, layers.1."""
     if isinstance(value, (list, tuple)):
         for i, part in enumerate(value):
             yield from _spread(f"{name}.{i}", part)

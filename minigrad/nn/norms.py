@@ -95,7 +95,7 @@ class _BatchNorm(Module):
 
 
 def _described(what: str, example: str, result: str) -> str:
-    """The docstring of a kind of batch normalisation."""
+    """Write the docstring of a kind of batch normalization."""
     shown = f"    >>> import minigrad as mg\n    >>> {example}\n    {result}\n    "
     return f"{what}\n\n    {_BatchNorm.__doc__}\n{shown}"
 

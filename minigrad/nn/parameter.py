@@ -1,4 +1,4 @@
-"""PyTorch's word for a tensor that is trained; here that is every leaf with requires_grad."""
+"""PyTorch's Parameter, a tensor that is trained; here that is every leaf with requires_grad."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from minigrad.functions.creation import tensor
 
 
 class _Kind(type):
-    """What `isinstance` asks: no tensor is made by this class."""
+    """The metaclass that answers `isinstance`, as no tensor is made by this class."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Tensor) and value.requires_grad and value.is_leaf
 
 
 class Parameter(metaclass=_Kind):
-    """In PyTorch's words what here is mg.tensor(data, requires_grad=requires_grad).
+    """PyTorch's name for mg.tensor(data, requires_grad=requires_grad).
 
     `isinstance(x, Parameter)` tells whether x is trained: a tensor with requires_grad that no
     operator has made. DtypeError as for `mg.tensor`.

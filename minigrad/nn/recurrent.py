@@ -33,7 +33,7 @@ def _product(x: Any, weight: Any, bias: Any) -> Any:
 
 
 class _Recurrent(Module):
-    """What cells and layers share. The weights hold one block of hidden_size rows for each gate."""
+    """The base of cells and layers; weights hold one block of hidden_size rows for each gate."""
 
     gates = 1
     joint_bias = True  # whether the bias for the state may be added with the other
@@ -54,7 +54,7 @@ class _Recurrent(Module):
             setattr(self, name + suffix, self._draw(rows) if self.bias else None)
 
     def _prepare(self, x: Any, suffix: str = "") -> tuple[Any, Any, Any]:
-        """What x adds to the gates, and the weight and the bias that act on the state."""
+        """Return what x adds to the gates, and the weight and bias that act on the state."""
         own = vars(self)
         given = _product(x, own[f"weight_ih{suffix}"], own[f"bias_ih{suffix}"])
         weight, bias = own[f"weight_hh{suffix}"], own[f"bias_hh{suffix}"]
@@ -63,23 +63,23 @@ class _Recurrent(Module):
         return given, weight, bias
 
     def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
-        """The next state. `given` is what the input adds to the gates."""
+        """Compute the next state; `given` is what the input adds to the gates."""
         signature = "step(self, given, state, weight, bias)"
         raise GraphError("method", op=type(self).__name__, method=signature, defined=here())
 
     def _blocks(self, x: Any, first: int, count: int = 1) -> Any:
-        """The part of x that belongs to one gate, or to some that follow each other."""
+        """Return the part of x that belongs to one gate, or to several in a row."""
         n = self.hidden_size
         return ops.slice_(x, key=("...", (first * n, (first + count) * n, None)))
 
     def zero_state(self, x: Any) -> Any:
-        """The state to begin with, for x of shape (batch, features): zeros (batch, hidden_size)."""
+        """Return the initial state for x of shape (batch, features): zeros (batch, hidden_size)."""
         dtype = promote(x.dtype, vars(self)[self.a_weight].dtype)
         nothing = ops.sum(ops.full_like(x, value=0.0, dtype=dtype), axis=-1, keepdims=True)
         return ops.broadcast_to(nothing, shape=(*[-1] * (x.ndim - 1), self.hidden_size))
 
     def _expected(self, state: Any) -> Any:
-        """The state to begin with; ArgumentError for another form of it."""
+        """Return the initial state; ArgumentError if it has another form."""
         if isinstance(state, (tuple, list)):
             raise refuse(type(self).__name__, "state", state, fill("expect_one_state"))
         return state
@@ -164,7 +164,7 @@ class _Layers(_Recurrent):
         return x, self._stacked(last)
 
     def _run(self, x: Any, begin: Any, suffix: str) -> tuple[Any, Any]:
-        """One layer over all steps; what the input adds to the gates is one product for all."""
+        """Run one layer over all steps; the input's part of the gates is one product for all."""
         given, weight, bias = self._prepare(x, suffix)
 
         def step(state: Any, given: Any) -> tuple[Any, Any]:
@@ -176,7 +176,7 @@ class _Layers(_Recurrent):
         return self._swapped(outputs), end
 
     def _swapped(self, x: Any) -> Any:
-        """From the order of axes that sequences have to the one that loops have, and back."""
+        """Exchange the batch and the time axis, as loops need it, and back."""
         return ops.transpose(x, axes=BATCH_TIME_SWAPPED) if self.batch_first else x
 
     def _output(self, state: Any) -> Any:
@@ -250,7 +250,7 @@ class _LongShort(_Recurrent):
 
 
 def _described(kind: type[_Recurrent], form: type[_Recurrent], what: str, example: str) -> str:
-    """The docstring of a recurrent layer: what it is, its equations, its shapes, an example."""
+    """Write the docstring of a recurrent layer: its equations, its shapes, an example."""
     shown = f"    >>> import minigrad as mg\n    >>> {example}\n    "
     return f"{what}\n\n    {kind.__doc__}\n    {form.__doc__}\n{shown}"
 

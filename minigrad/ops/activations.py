@@ -25,7 +25,7 @@ tanh: Op = smooth(
 
 
 def _sigmoid(out: Array, x: Array) -> Array:
-    """1 / (1 + exp(−x)): accurate to a few units in the last place on both sides, unlike tanh.
+    """Compute 1 / (1 + exp(−x)), accurate to a few units in the last place on both sides.
 
     The exponential overflows far on the left, and 1 / infinity is the right answer there.
     """
@@ -50,7 +50,7 @@ _ZERO = np.zeros((), float32)
 
 
 def _zero(x: Array) -> Array:
-    """0 in the data type of x; an array without axes is what NumPy compares with quickest."""
+    """Return 0 in the data type of x, as an array without axes: NumPy compares fastest with it."""
     return _ZERO if x.dtype is float32 else np.zeros((), x.dtype)
 
 
@@ -143,7 +143,7 @@ NEARBY, SATURATED = 0.46875, 6.0  # erf(6) = 1 - 2e-17
 
 
 def _ratio(x: Array, numerator: Sequence[float], denominator: Sequence[float]) -> Array:
-    """The quotient of two polynomials, the highest power first, by Horner's rule."""
+    """Evaluate a quotient of two polynomials, highest power first, by Horner's rule."""
     top, bottom = np.full_like(x, numerator[0]), np.full_like(x, denominator[0])
     for a, b in zip(numerator[1:], denominator[1:], strict=True):
         top *= x
@@ -154,7 +154,7 @@ def _ratio(x: Array, numerator: Sequence[float], denominator: Sequence[float]) -
 
 
 def error_function(x: Array) -> Array:
-    """erf in float64, within 5 units in the last place, in the data type of x."""
+    """Compute erf in float64, within 5 units in the last place; return the data type of x."""
     wide = np.atleast_1d(np.asarray(x, float64))
     size = np.abs(wide)
     near = size <= NEARBY
@@ -189,7 +189,7 @@ def _gelu(out: Array, x: Array, approximate: str = "none") -> Array:
 
 
 def _gelu_slope(g: Any, y: Any, x: Any, approximate: str = "none") -> Any:
-    """Φ(x) + x φ(x), with Φ as the kernel has it."""
+    """Build the derivative of gelu, Φ(x) + x φ(x), with Φ as in the kernel."""
     if approximate == "tanh":
         t = tanh(SLOPE * (x + CUBIC * x * x * x))
         return g * (HALF * (1 + t) + HALF * x * (1 - t * t) * SLOPE * (1 + 3 * CUBIC * x * x))

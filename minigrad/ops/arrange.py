@@ -37,12 +37,12 @@ __all__ = ["broadcast_to", "expand_dims", "full_like", "pad", "squeeze"]
 
 
 def as_operand(x: Any) -> Any:
-    """A tensor, node or array as it is; numbers and nested lists as an array."""
+    """Return a tensor, node or array unchanged; convert numbers and nested lists to an array."""
     return x if hasattr(x, "shape") else as_array(x, None, "operand")
 
 
 def _scalar(x: Array) -> Array:
-    """What has no axes is a NumPy scalar."""
+    """Return an array without axes as a NumPy scalar."""
     return x if x.ndim else x[()]
 
 
@@ -106,7 +106,7 @@ squeeze = operator(
 
 @located
 def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
-    """All axes from `start_axis` to `end_axis` as one."""
+    """Merge the axes from `start_axis` to `end_axis` into one."""
     x = as_operand(x)
     if start_axis == 0 and end_axis == -1:
         return reshape(x, shape=(-1,))
@@ -122,7 +122,7 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
 
 @located
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
-    """Two axes exchanged."""
+    """Exchange two axes."""
     x = as_operand(x)
     order, shape = list(range(x.ndim)), getattr(x, "spec", x).shape
     a, b = (positive_axis("Transpose", axis, shape) for axis in (axis1, axis2))
@@ -131,7 +131,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 
 def transposed(x: Any, axes: tuple[Any, ...]) -> Any:
-    """Two axes exchanged (PyTorch); in a tuple, or more of them, all axes in this order (NumPy)."""
+    """Exchange two axes (PyTorch), or put all axes in this order (NumPy: a tuple, or more)."""
     if len(axes) == 2:
         return swapaxes(x, *axes)
     order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
@@ -139,7 +139,7 @@ def transposed(x: Any, axes: tuple[Any, ...]) -> Any:
 
 
 def known_lengths(x: Any, lengths: Any) -> Any:
-    """Lengths for `reshape`, in which None has kept the one open axis of x, as x.size(0) names it.
+    """Return lengths for `reshape` in which None, as from x.size(0), keeps x's open axis.
 
     With it -1 stands for what is left of the others, which are known.
     """
@@ -157,7 +157,7 @@ def known_lengths(x: Any, lengths: Any) -> Any:
 
 @located
 def flip(x: Any, axis: Axis = None) -> Any:
-    """The elements in reverse order along some axes, or all."""
+    """Reverse the elements along some axes, or all."""
     x = as_operand(x)
     ndim = x.ndim
     axes = positive_axes("Flip", axis, getattr(x, "spec", x).shape)
@@ -211,7 +211,7 @@ def _pad_shape(x: Shape, widths: Any, value: float = 0.0) -> Shape:
 
 
 def _inside(widths: Any) -> tuple[Any, ...]:
-    """Where the operand is within the padded result."""
+    """Return the slices of the padded result that hold the operand."""
     return tuple((before or None, -after or None, None) for before, after in widths)
 
 
@@ -240,7 +240,7 @@ pad = operator(
 
 
 def as_widths(x: Any, widths: Any) -> tuple[tuple[int, int], ...]:
-    """Widths for each axis from one number, a pair for each axis, or the pair of the only axis."""
+    """Expand widths to a pair for each axis: from a number, pairs, or one axis's pair."""
     if arguments.is_whole(widths):
         return ((int(widths), int(widths)),) * int(x.ndim)
     pairs = widths

@@ -46,7 +46,7 @@ def _along_axis(name: str) -> Any:
 
 
 def _shifted(x: Array, axis: int) -> Array:
-    """x minus its largest value along the axis: exp of it cannot overflow."""
+    """Subtract the maximum along the axis, so that exp can't overflow."""
     if not arguments.is_whole(axis) or not x.ndim:
         raise TypeError(axis)  # NumPy would go on; the shape rule says what is asked for
     return x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
@@ -111,7 +111,7 @@ def _loss_shape(x: Shape, labels: Shape) -> Shape:
 
 
 def _positions(x: Array, labels: Array) -> Array:
-    """Where the score of the right class stands, in the scores laid out in one row."""
+    """Return the positions of the right classes' scores in the flattened scores."""
     rows = np.arange(0, x.size, max(x.shape[-1], 1))
     return rows + labels.reshape(-1).astype(np.intp, copy=False)
 
@@ -162,7 +162,7 @@ def _above_labels(x: Any, t: Any) -> Any:
 
 
 def _through_softmax(h: Any, g: Any, x: Any) -> Any:
-    """The gradient of the scores behind the softmax, each row weighted by its g."""
+    """Return the gradient of the scores through the softmax, each row weighted by its g."""
     y, weighted = softmax(x), h * broadcast_like(g, x, axis=-1, keepdims=False)
     return y * (weighted - sum(weighted * y, axis=-1, keepdims=True))
 

@@ -30,7 +30,7 @@ def _window(name: str, w: Shape, **attrs: Any) -> Window:
 
 
 def _result(window: Window, x: Shape, w: Shape) -> Shape:
-    """The shape of the convolution of x with w."""
+    """Infer the shape of the convolution of x with w."""
     places, groups = window.places(x), window.groups
     for count, shape in ((x[1], x), (w[0], w)) if groups > 1 else ():
         if not isinstance(count, Dim) and count % groups:
@@ -50,19 +50,19 @@ def _conv_shape(x: Shape, w: Shape, **attrs: Any) -> Shape:
 
 
 def _matrix(x: Array) -> Array:
-    """All axes but the first as one."""
+    """Merge all axes but the first."""
     return x.reshape(len(x), math.prod(x.shape[1:]))
 
 
 def _parted(matrix: Array, groups: int) -> Array:
-    """The rows in equal parts, one for each group; with a single group as they are."""
+    """Split the rows into equal parts, one for each group; a single group stays as it is."""
     if groups == 1:
         return matrix
     return matrix.reshape(groups, matrix.shape[0] // groups, *matrix.shape[1:])
 
 
 def _columns(frame: Array, window: Window, places: Any) -> Iterator[tuple[slice, Array]]:
-    """The patch at each place of the window as a column: (channels · size, places · images).
+    """Yield the patch at each place as a column: (channels · size, places · images).
 
     So many rows of places at a time as fit into the fast part of the memory; the slice says which.
     """
@@ -89,7 +89,7 @@ def _conv(out: Array, x: Array, w: Array, **attrs: Any) -> Array:
 
 
 def _products(moved: tuple[int, ...], w: tuple[int, ...]) -> int:
-    """Each element of the result of the convolution sums as many products as a kernel is large."""
+    """Count the multiplications: for each element of the result, the size of one kernel."""
     return math.prod(moved) * math.prod(w[1:])
 
 
@@ -124,7 +124,7 @@ def _input_shape(g: Shape, w: Shape, x: Shape, **attrs: Any) -> Shape:
 
 
 def _conv_input(out: Array, g: Array, w: Array, x: Any, **attrs: Any) -> Array:
-    """Each element of g goes to the pixels that its place lay upon."""
+    """Add each element of g to the pixels that its window covered."""
     _input_shape(g.shape, w.shape, x.shape, **attrs)
     window = _window("Conv2dInput", w.shape, **attrs)
     frame, groups = window.frame(x.shape, g.dtype), window.groups
@@ -167,7 +167,7 @@ def _weight_shape(g: Shape, x: Shape, w: Shape, **attrs: Any) -> Shape:
 
 
 def _conv_weight(out: Array, g: Array, x: Array, w: Any, **attrs: Any) -> Array:
-    """An element of a kernel sums the products of g with all that it lay upon."""
+    """Sum for each kernel element the products of g with the pixels it was multiplied with."""
     _weight_shape(g.shape, x.shape, w.shape, **attrs)
     window = _window("Conv2dWeight", w.shape, **attrs)
     slopes, groups = inward(g), window.groups

@@ -35,13 +35,13 @@ ANY = (Sample([(2, 3)]), Sample([(0, 3)]), Sample([()]))
 
 
 def counting(*dtypes: Dtype) -> Dtype:
-    """Like `promote`, but bools are counted: int64 (powers, division with remainder)."""
+    """Promote like `promote`, but turn bools into int64 (powers, division with remainder)."""
     common = promote(*dtypes)
     return int64 if common == bool_ else common
 
 
 def no_bools(name: str, what: str) -> Callable[..., Dtype]:
-    """Like `promote`, but truth values alone are refused, as NumPy does it: they have no such."""
+    """Make a dtype rule like `promote` that refuses operands of bools only, as NumPy does."""
 
     def dtype(*dtypes: Dtype) -> Dtype:
         common = promote(*dtypes)
@@ -53,12 +53,12 @@ def no_bools(name: str, what: str) -> Callable[..., Dtype]:
 
 
 def summed(*dtypes: Dtype) -> Dtype:
-    """The data type of a sum: integers of any width and bools are added up as int64."""
+    """Return the data type of a sum: int64 for bools and integers of any width."""
     return dtypes[0] if dtypes[0].kind == "f" else int64
 
 
 def ufunc_kernel(ufunc: np.ufunc) -> Callable[..., Array]:
-    """A ufunc as a kernel; naming `out` costs a microsecond even when it is None."""
+    """Make a kernel of a ufunc; passing `out` costs a microsecond even if it is None."""
 
     def run(out: Array, *x: Array) -> Array:
         return ufunc(*x) if out is None else ufunc(*x, out=out)

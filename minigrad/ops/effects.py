@@ -1,4 +1,4 @@
-"""Operators that hand a value on: as it is, without its gradient, printed, or checked."""
+"""Operators that return their operand: as it is, without its gradient, printed, or checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _same_shape(x: Shape, **attrs: Any) -> Shape:
 
 
 def _hand_on(out: Array | None, x: Array) -> Array:
-    """A view, not `x` itself: results must not be mistaken for variables."""
+    """Return a view, not `x` itself: a result must not be mistaken for a variable."""
     return into(out, x.view() if isinstance(x, np.ndarray) else x)
 
 
@@ -48,7 +48,7 @@ stop_gradient: Op = operator(
 
 
 def convert(x: Any, dtype: Dtype) -> Any:
-    """x in another data type; to whole numbers and truth values no gradient flows: they jump."""
+    """Cast x to another data type; no gradient flows through a cast to integers or bools."""
     if dtype.kind != "f" and getattr(x, "dtype", dtype).kind == "f":
         x = stop_gradient(x)
     return cast(x, dtype=dtype)

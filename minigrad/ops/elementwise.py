@@ -107,17 +107,17 @@ neg = infix(
 
 
 def _flat(g: Any, *values: Any, **attrs: Any) -> Any:
-    """The gradient of steps: 0, which says something else than no gradient."""
+    """Return the gradient of a step function: 0, which is not the same as no gradient."""
     return full_like(g, value=0)
 
 
 def _slope_in_base(g: Any, y: Any, a: Any, b: Any) -> Any:
-    """b aᵇ⁻¹; where b is 0 the factor 0 decides, not 0⁻¹, and a⁰ is flat at 0, too."""
+    """Build b aᵇ⁻¹, which is 0 if b is 0, also at a = 0."""
     return g * b * pow(a, b - (b != 0))
 
 
 def _slope_in_exponent(g: Any, y: Any, a: Any, b: Any) -> Any:
-    """aᵇ log a, from aᵇ = exp(b log a); 0 at a = 0 for b ≥ 0, where the logarithm is not finite."""
+    """Build aᵇ log a, from aᵇ = exp(b log a); 0 at a = 0 for b ≥ 0."""
     return g * y * log(where(logical_and(a == 0, b >= 0), 1, a))
 
 
@@ -134,7 +134,7 @@ pow: Op = elementwise(
 
 
 def _whole_division(name: str, ufunc: np.ufunc, **record: Any) -> Op:
-    """Division with remainder; floats follow IEEE 754, integers have no answer to division by 0."""
+    """Define a division with remainder; floats follow IEEE 754, integers refuse 0."""
 
     def run(out: Array, a: Array, b: Array) -> Array:
         if b.dtype.kind != "f" and not np.all(b):
@@ -233,7 +233,7 @@ abs = elementwise(
 
 
 def _rounding(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) -> Op:
-    """Steps are flat: their gradient is 0. Integers are whole already."""
+    """Define a rounding operator; its gradient is 0, and integers stay as they are."""
 
     def run(out: Array, x: Array) -> Array:
         whole = ufunc if x.dtype.kind == "f" else np.positive
@@ -296,7 +296,7 @@ Bound = float | None
 
 
 def _bounded(dtype: Dtype, low: Bound, high: Bound) -> Dtype:
-    """Integers between fractional bounds become floats."""
+    """Return the data type of a clip: integers between fractional bounds become floats."""
     return as_float(dtype) if isinstance(low, float) or isinstance(high, float) else dtype
 
 

@@ -1,4 +1,4 @@
-"""Slices, elements picked by position, and what is put or added back there: behind x[...]."""
+"""The operators behind x[...]: slices, elements picked by position, and their inverses."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ FROM_ONE, FROM_TWO = range(1, sys.maxsize), range(2, sys.maxsize)  # positions o
 
 @functools.lru_cache(4096)
 def numpy_key(key: Key) -> tuple[Any, ...]:
-    """The key as NumPy takes it."""
+    """Convert the key to the form that NumPy takes."""
     return tuple(
         slice(*item) if isinstance(item, tuple) else ... if item == "..." else item for item in key
     )
 
 
 def _spread(name: str, key: Key, shape: Shape) -> list[Item]:
-    """The key with an item for each axis."""
+    """Complete the key with an item for each axis."""
     count = sum(item is not None and item != "..." for item in key)
     if count > len(shape):
         shown = show_shape(public_shape(shape))
@@ -72,14 +72,14 @@ def sliced_shape(x: Shape, key: Key) -> Shape:
 
 
 def _sliced(n: int | Dim, bounds: tuple[int | None, ...]) -> int | Dim:
-    """The length of a slice; of an open axis it is known only if all of it is taken."""
+    """Return the length of a slice; for an open axis only a full slice has a known one."""
     if not isinstance(n, Dim):
         return len(range(*slice(*bounds).indices(n)))
     return n if bounds in (FULL, (None, None, -1)) else Dim()
 
 
 def check_index(name: str, index: int, axis: int, n: int | Dim) -> None:
-    """IndexRangeError when an axis of this length has no such position."""
+    """Raise IndexRangeError if an axis of this length has no such position."""
     if not isinstance(n, Dim) and not -n <= index < n:
         raise IndexRangeError("index_range", op=name, index=index, axis=axis, length=n)
 
@@ -150,7 +150,7 @@ def _expect_positions(name: str, *dtypes: Dtype) -> None:
 
 
 def _positions(name: str, first: int) -> Callable[..., Dtype]:
-    """The data type rule: that of operand 0; those from `first` on are positions."""
+    """Make a dtype rule: that of operand 0; the operands from `first` on are positions."""
 
     def dtype(*dtypes: Dtype) -> Dtype:
         _expect_positions(name, *dtypes[first:])
@@ -164,7 +164,7 @@ FITTING = frozenset(np.dtype(c) for c in "bBhHiIlLqQ" if np.can_cast(c, POSITION
 
 
 def _as_positions(index: Array) -> Array:
-    """Positions in NumPy's own type; one that this cannot hold stays outside of every axis."""
+    """Convert positions to NumPy's index type; too large ones stay outside of every axis."""
     if index.dtype in FITTING:
         return index
     held = np.iinfo(index.dtype)
@@ -196,7 +196,7 @@ def _take(out: Array, x: Array, *indices: Array, axis: int = 0) -> Array:
 
 
 def _find_outside(name: str, shape: Shape, indices: Sequence[Array], axis: int) -> None:
-    """The error that names the first position outside its axis."""
+    """Return the error that names the first position outside its axis."""
     for place, index in enumerate(indices, axis % max(len(shape), 1)):
         if place < len(shape):
             for i in np.asarray(index).ravel().tolist():
@@ -204,7 +204,7 @@ def _find_outside(name: str, shape: Shape, indices: Sequence[Array], axis: int) 
 
 
 def _add_at(out: Array, g: Array, x: Any, *indices: Array, axis: int = 0) -> Array:
-    """Rows are numbered over the indexed axes, and each element of `g` finds its place by number.
+    """Add `g` at the indexed places: rows are numbered over the indexed axes first.
 
     np.add.at is quick on one axis only.
     """
@@ -296,7 +296,7 @@ def _gather_shape(x: Shape, indices: Shape, axis: int) -> Shape:
 
 
 def _grid(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
-    """For each element of `indices` its own position, but along `axis` the one it holds."""
+    """Return the full index of each element of `indices`; along `axis` it is its value."""
     ndim = len(shape)
     grid = [
         np.arange(n).reshape((1,) * i + (n,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(shape)

@@ -32,7 +32,7 @@ __all__ = ["concatenate", "piece", "stack"]
 
 
 def _common_length(lengths: Sequence[int | Dim]) -> int | Dim | None:
-    """The one length that all have, as far as known; None where they differ."""
+    """Return the length that all have in common, as far as known; None if they differ."""
     known = {n for n in lengths if not isinstance(n, Dim)}
     if len(known) > 1:
         return None
@@ -40,7 +40,7 @@ def _common_length(lengths: Sequence[int | Dim]) -> int | Dim | None:
 
 
 def _common_shape(name: str, shapes: Sequence[Shape], axis: int | None = None) -> list[Any]:
-    """The common shape of all operands, which may differ along `axis` only."""
+    """Return the common shape of the operands, which may differ along `axis` only."""
     result = []
     same_rank = len({len(s) for s in shapes}) == 1
     for i, lengths in enumerate(zip(*shapes, strict=False)):
@@ -66,7 +66,7 @@ def _concatenate(out: Array, *xs: Array, axis: int = 0) -> Array:
 
 
 def _pieces(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
-    """Each operand gets its own part of the gradient back."""
+    """Split the gradient into the parts of the operands."""
     result: list[Any] = [None] * len(xs)
     lengths: list[Any] = [None if x.shape is None else x.shape[axis] for x in xs]
     if None in lengths:  # the graph does not know yet where the parts begin
@@ -182,7 +182,7 @@ WAYS = {"sections": _equal, "split_size": _of_size, "chunks": _at_most}
 
 @located
 def split(x: Any, way: str, wanted: Any, axis: int = 0) -> list[Any]:
-    """Parts of x along an axis: of these `lengths`, or by one of WAYS."""
+    """Split x along an axis into parts of these `lengths`, or by one of WAYS."""
     x = as_operand(x)
     ndim = x.ndim if x.shape is None else len(x.shape)
     axis = positive_axis("Split", axis, x.shape if ndim else ())
@@ -207,7 +207,7 @@ def split(x: Any, way: str, wanted: Any, axis: int = 0) -> list[Any]:
 
 
 def tile(x: Any, repeats: int | Sequence[int]) -> Any:
-    """The operand repeated as a whole along each axis, the last one at the right."""
+    """Repeat the whole operand along each axis; the last number is for the last axis."""
     x = as_operand(x)
     counts = arguments.lengths("tile", "repeats", repeats)
     if math.prod(counts) > arguments.MOST:

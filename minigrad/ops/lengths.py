@@ -46,7 +46,7 @@ DEEPEST = 64
 
 
 def evaluate(length: Length, shapes: Sequence[Shape], depth: int = 0) -> int | Dim:
-    """The length for operands of these shapes; open where it depends on one that is."""
+    """Evaluate the length for operands of these shapes; an open operand may leave it open."""
     if isinstance(length, (int, np.integer)):
         return int(length)
     if depth > DEEPEST or not _is_length(length, shapes):

@@ -47,7 +47,7 @@ def _flip(x: Array, flip: bool) -> Array:
 
 
 def _whole(x: Array) -> Array:
-    """Repeated rows or columns written out: NumPy would leave BLAS aside, and round otherwise."""
+    """Copy repeated rows or columns: with such views NumPy bypasses BLAS and rounds otherwise."""
     return np.ascontiguousarray(x) if 0 in x.strides[-2:] else x
 
 
@@ -68,16 +68,10 @@ def _matmul(
     return into(out, a.dot(b))
 
 
-def _written(a: int, b: int, transpose_a: bool = False, transpose_b: bool = False) -> str | None:
-    if (a, b) != (2, 2):
-        return None
-    return f"{{0}}{'.T' * transpose_a}.dot({{1}}{'.T' * transpose_b})"
-
-
 def _gradient_a(
     g: Any, y: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
 ) -> Any:
-    """da = g bᵀ; a vector is a matrix with one row (left) or one column (right)."""
+    """Build da = g bᵀ; a vector is a matrix with one row (left) or one column (right)."""
     if a.shape is None or b.shape is None:
         return matmul_left(g, a, b, **flags_up(transpose_a, transpose_b))
     if b.ndim == 1:
@@ -93,7 +87,7 @@ def _gradient_a(
 def _gradient_b(
     g: Any, y: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
 ) -> Any:
-    """db = aᵀ g."""
+    """Build db = aᵀ g."""
     if a.shape is None or b.shape is None:
         return matmul_right(g, a, b, **flags_up(transpose_a, transpose_b))
     if b.ndim == 1:
@@ -110,7 +104,7 @@ def _gradient_b(
 
 
 def flags_up(transpose_a: bool, transpose_b: bool) -> dict[str, bool]:
-    """The flags that are up: the others are left out, as in a @ b."""
+    """Return the flags that are set; leave the others out, as in a @ b."""
     flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     return {name: True for name, up in flags.items() if up}
 
@@ -128,7 +122,7 @@ def _swap(x: Any) -> Any:
 
 
 def _products(y: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """Each element of the result sums as many products as the axis that vanishes is long."""
+    """Count the multiplications: for each element of the result, the length of the summed axis."""
     if len(a) == 1:
         return math.prod(y) * a[0]
     rows = y[-1] if len(b) == 1 else y[-2]  # the axis of `a` that stays
@@ -158,7 +152,6 @@ matmul: Op = operator(
     vjp=(_gradient_a, _gradient_b),
     broadcasts=True,
     products=_products,
-    written=_written,
     title=("matrix product", "矩阵乘法"),
     formula="{0} @ {1}",
     samples=SAMPLES,
@@ -172,7 +165,7 @@ matmul: Op = operator(
 
 
 def _in_the_run(rule: Callable[..., Any], place: int) -> Callable[..., Array]:
-    """The kernel: the rule for the arrays as they are, summed to the shape of the operand."""
+    """Make a kernel that applies the rule to arrays and sums to the operand's shape."""
 
     def run(out: Array, g: Array, a: Any, b: Any, **flags: bool) -> Array:
         return sum_like.run(out, rule(g, None, a, b, **flags), (a, b)[place])

@@ -52,7 +52,7 @@ greater_equal = _comparison("GreaterEqual", py.ge, np.greater_equal, ("at least"
 
 
 def _logical(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) -> Op:
-    """Numbers count as true unless they are 0, so NaN is true (as in NumPy and PyTorch)."""
+    """Define a logical operator; a number is true unless it is 0, so NaN is true, as in NumPy."""
     return elementwise(
         name,
         ufunc,
@@ -82,7 +82,7 @@ isnan = elementwise(
 
 
 def expect_condition(op: str, dtype: Dtype) -> None:
-    """DtypeError unless these are truth values; numbers would leave open which are true."""
+    """Raise DtypeError unless these are bools."""
     if dtype != bool_:
         raise DtypeError("condition_type", op=op, dtype=dtype)
 

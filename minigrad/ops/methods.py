@@ -1,4 +1,4 @@
-"""What a user can write with a value, in either mode: Python's operators and the usual methods."""
+"""The methods of values in either mode: Python's operators and the usual methods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Lengths:
     lengths: tuple[Any, ...]  # None where it is open
 
     def __call__(self, dim: int | None = None) -> Any:
-        """The lengths of all axes, or of one."""
+        """Return the lengths of all axes, or of one."""
         if dim is None:
             return self.lengths
         return self.lengths[positive_axis("size", dim, self.lengths)]
@@ -37,7 +37,7 @@ class Size(Lengths, int):
 
 
 def size_of(lengths: tuple[int, ...]) -> Size:
-    """The number of elements of a shape."""
+    """Return the number of elements of a shape."""
     size = Size(math.prod(lengths))
     size.lengths = lengths
     return size
@@ -52,7 +52,7 @@ def _backward(op: Op) -> Any:
 
 
 def _of_bools(op: Op) -> Any:
-    """&, |, ^ combine truth values; on numbers they are nearly always forgotten parentheses."""
+    """Make &, | or ^: they combine bools and refuse numbers, where parentheses were forgotten."""
 
     def method(self: Any, other: Any) -> Any:
         for x in (self, other):
@@ -105,7 +105,7 @@ class Value:
         return self._alone(ops.logical_not)
 
     def __getitem__(self, key: Any) -> Self:
-        """Part of the elements: x[1], x[..., ::2], x[None], x[[0, 2]], x[x > 0].
+        """Select elements: x[1], x[..., ::2], x[None], x[[0, 2]], x[x > 0].
 
         Integers, slices, None and ... as in NumPy; arrays of integers pick elements along their
         axes. A mask of bools picks those where it is true; not in a static graph, where it would
@@ -115,12 +115,12 @@ class Value:
         return result
 
     def __iter__(self) -> Iterator[Self]:
-        """The elements along axis 0, one after the other."""
+        """Iterate over the elements along axis 0."""
         me: Any = self
         return (self[i] for i in range(len(me)))
 
     def _alone(self, op: Op) -> Self:
-        """An operator with this operand only and no attributes, without detours."""
+        """Apply an operator to this operand alone, without attributes."""
         result: Self = self.reader.apply(op, (self,), {})
         return result
 
@@ -129,92 +129,92 @@ class Value:
         return result
 
     def _over(self, op: Op, axis: Axis, keepdims: bool) -> Self:
-        """A reduction along some axes, or all."""
+        """Apply a reduction along some axes, or all."""
         result: Self = apply(op, (self,), over(op.name, axis, keepdims))
         return result
 
     # ---- along axes: `axis` is None for all, a number or a tuple; negative ones count from the end
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The sum over all elements, or along `axis`."""
+        """Sum all elements, or along `axis`."""
         return self._over(ops.sum, axis, keepdims)
 
     def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The product of all elements, or along `axis`."""
+        """Multiply all elements, or along `axis`."""
         result: Self = ops.product(self, **over("Prod", axis, keepdims))
         return result
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The mean of all elements, or along `axis`."""
+        """Average all elements, or along `axis`."""
         return self._over(ops.mean, axis, keepdims)
 
     @located
     def max(
         self, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
     ) -> Any:
-        """The largest element, or those along `axis`; along `dim` with positions. See `mg.max`."""
+        """Return the maximum, overall or along `axis`; with `dim` also positions. See `mg.max`."""
         return extreme("max", self, other, axis, keepdims, dim)
 
     @located
     def min(
         self, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
     ) -> Any:
-        """The smallest element, or those along `axis`; along `dim` with positions. See `mg.min`."""
+        """Return the minimum, overall or along `axis`; with `dim` also positions. See `mg.min`."""
         return extreme("min", self, other, axis, keepdims, dim)
 
     def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """log(sum(exp(x))), overall or along `axis`, without overflow."""
+        """Compute log(sum(exp(x))) overall or along `axis`, without overflow."""
         return self._over(ops.logsumexp, axis, keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """Whether all elements are true (not 0), overall or along `axis`."""
+        """Return whether all elements are true (not 0), overall or along `axis`."""
         return self._over(ops.all, axis, keepdims)
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """Whether any element is true (not 0), overall or along `axis`."""
+        """Return whether any element is true (not 0), overall or along `axis`."""
         return self._over(ops.any, axis, keepdims)
 
     def var(self, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Self:
-        """The variance; its divisor is n − correction, as in PyTorch (NumPy takes 0 for 1)."""
+        """Compute the variance with the divisor n − correction, as PyTorch does (NumPy: n)."""
         result: Self = var(self, correction=correction, **over("var", axis, keepdims))
         return result
 
     def std(self, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Self:
-        """The standard deviation: the square root of `var`."""
+        """Compute the standard deviation: the square root of `var`."""
         result: Self = std(self, correction=correction, **over("std", axis, keepdims))
         return result
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Self:
-        """The position of the largest element; no gradient."""
+        """Return the position of the largest element; no gradient flows through it."""
         return self._apply(ops.argmax, axis=axis, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> Self:
-        """The position of the smallest element; no gradient."""
+        """Return the position of the smallest element; no gradient flows through it."""
         return self._apply(ops.argmin, axis=axis, keepdims=keepdims)
 
     def cumsum(self, axis: int) -> Self:
-        """The running sum along an axis."""
+        """Compute the running sum along an axis."""
         return self._apply(ops.cumsum, axis=axis)
 
     def softmax(self, axis: int = -1) -> Self:
-        """exp(x) / sum(exp(x)) along an axis."""
+        """Compute exp(x) / sum(exp(x)) along an axis."""
         return self._apply(ops.softmax, axis=axis)
 
     def log_softmax(self, axis: int = -1) -> Self:
-        """The logarithm of `softmax`, accurate where that is nearly 0."""
+        """Compute the logarithm of `softmax`, accurate even where softmax is nearly 0."""
         return self._apply(ops.log_softmax, axis=axis)
 
     # ---- the same elements in another shape
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Self:
-        """The same elements in another shape; one length may be -1."""
+        """Return the same elements in another shape; one length may be -1."""
         lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         known = known_lengths(self, lengths)
         return self._apply(ops.reshape, shape=whole_numbers("Reshape", "shape", known))
 
     @located
     def view(self, *shape: int | tuple[int, ...]) -> Self:
-        """`reshape` that shares the elements, so that a change in place is seen in both.
+        """Reshape with shared elements, so that an in-place change is seen in both.
 
         ShapeError where it would take a copy of them, as after `transpose`.
         """
@@ -226,12 +226,12 @@ class Value:
         return result
 
     def flatten(self, start_axis: int = 0, end_axis: int = -1) -> Self:
-        """All axes from `start_axis` to `end_axis` as one."""
+        """Merge all axes from `start_axis` to `end_axis` into one."""
         result: Self = flatten(self, start_axis, end_axis)
         return result
 
     def transpose(self, *axes: int | tuple[int, ...]) -> Self:
-        """Two axes exchanged, as in PyTorch; none named, all in reverse order.
+        """Exchange two axes, as in PyTorch; without any, reverse their order.
 
         A tuple, or three and more, are the axes in another order, as in NumPy.
         """
@@ -239,20 +239,20 @@ class Value:
         return result
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
-        """Two axes exchanged."""
+        """Exchange two axes."""
         result: Self = swapaxes(self, axis1, axis2)
         return result
 
     def squeeze(self, axis: Axis = None) -> Self:
-        """Without axes of length 1: all of them, or those named; ShapeError for a longer one."""
+        """Remove axes of length 1: all, or those named; ShapeError for a longer one."""
         return self._apply(ops.squeeze, axis=as_axes(axis))
 
     def unsqueeze(self, axis: int) -> Self:
-        """With a new axis of length 1 at this place."""
+        """Insert an axis of length 1 at this place."""
         return self._apply(ops.expand_dims, axis=axis)
 
     def flip(self, axis: Axis = None, *others: int) -> Self:
-        """In reverse order along all axes, or along those named: x.flip(0, 1), x.flip((0, 1))."""
+        """Reverse the elements along all axes, or some: x.flip(0, 1), x.flip((0, 1))."""
         result: Self = flip(self, as_axes((axis, *others) if others else axis))  # type: ignore[arg-type]
         return result
 
@@ -264,74 +264,74 @@ class Value:
     # ---- element by element
 
     def __format__(self, form: str) -> str:
-        """A single number as f"{loss:.3f}" writes numbers; without a form as str() does."""
+        """Format a single number as in f"{loss:.3f}"; without a format, use str()."""
         return format(self.item(), form) if form else str(self)
 
     def astype(self, dtype: Any) -> Self:
-        """The elements converted to another data type; no gradient flows through whole numbers."""
+        """Cast the elements to another data type; no gradient flows through integers."""
         result: Self = ops.convert(self, as_dtype("astype", dtype))
         return result
 
     def clip(self, low: float | None = None, high: float | None = None) -> Self:
-        """The elements confined between two bounds; the gradient is 1 inside and on the bounds."""
+        """Clip the elements between two bounds; the gradient is 1 inside and on the bounds."""
         return self._apply(
             ops.clip, low=bound("Clip", "low", low), high=bound("Clip", "high", high)
         )
 
     def exp(self) -> Self:
-        """eˣ, element by element."""
+        """Compute eˣ, element by element."""
         return self._alone(ops.exp)
 
     def log(self) -> Self:
-        """The natural logarithm; −infinity at 0, NaN below."""
+        """Compute the natural logarithm; −infinity at 0, NaN below."""
         return self._alone(ops.log)
 
     def sqrt(self) -> Self:
-        """The square root; NaN below 0."""
+        """Compute the square root; NaN below 0."""
         return self._alone(ops.sqrt)
 
     def sin(self) -> Self:
-        """The sine; angles in radians."""
+        """Compute the sine; angles in radians."""
         return self._alone(ops.sin)
 
     def cos(self) -> Self:
-        """The cosine; angles in radians."""
+        """Compute the cosine; angles in radians."""
         return self._alone(ops.cos)
 
     def abs(self) -> Self:
-        """The size without the sign; the gradient at 0 is 0."""
+        """Compute the absolute value; the gradient at 0 is 0."""
         return self._alone(ops.abs)
 
     def sign(self) -> Self:
-        """−1, 0 or 1; the gradient is 0."""
+        """Return −1, 0 or 1; the gradient is 0."""
         return self._alone(ops.sign)
 
     def floor(self) -> Self:
-        """Rounded down; the gradient is 0."""
+        """Round down; the gradient is 0."""
         return self._alone(ops.floor)
 
     def ceil(self) -> Self:
-        """Rounded up; the gradient is 0."""
+        """Round up; the gradient is 0."""
         return self._alone(ops.ceil)
 
     def round(self) -> Self:
-        """The nearest whole number, the even one of two equally near; the gradient is 0."""
+        """Round to the nearest integer, ties to even; the gradient is 0."""
         return self._alone(ops.round)
 
     def isnan(self) -> Self:
-        """True where the element is not a number."""
+        """Return True for each element that is NaN."""
         return self._alone(ops.isnan)
 
     def tanh(self) -> Self:
-        """The hyperbolic tangent, between −1 and 1."""
+        """Compute the hyperbolic tangent, between −1 and 1."""
         return self._alone(ops.tanh)
 
     def sigmoid(self) -> Self:
-        """1 / (1 + e⁻ˣ), between 0 and 1."""
+        """Compute 1 / (1 + e⁻ˣ), between 0 and 1."""
         return self._alone(ops.sigmoid)
 
     def relu(self) -> Self:
-        """max(x, 0); the gradient at 0 is 0."""
+        """Compute max(x, 0); the gradient at 0 is 0."""
         return self._alone(ops.relu)
 
 

@@ -28,7 +28,7 @@ def _normalize(out: Array, x: Array, axis: Axis = -1, eps: float = 1e-5) -> Arra
 
 
 def _gradient(g: Any, y: Any, x: Any, axis: Axis = -1, eps: float = 1e-5) -> Any:
-    """What is left of g without its mean and without its part along y, in units of x."""
+    """Remove from g its mean and its part along y, and scale it to units of x."""
     centred = x - mean(x, axis=axis, keepdims=True)
     deviation = sqrt(mean(centred * centred, axis=axis, keepdims=True) + eps)
     along = y * mean(g * y, axis=axis, keepdims=True)

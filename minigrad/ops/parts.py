@@ -13,7 +13,7 @@ from minigrad.diagnostics.errors import VerifyError
 
 
 class Parts:
-    """Gradients by the value they belong to; adding adds each to its like.
+    """Gradients by the value they belong to; adding two adds them value by value.
 
     A gradient that is no `Parts` belongs to value 0.
     """
@@ -36,7 +36,7 @@ class Parts:
 
 
 class PartsReader:
-    """Reads `a + b` where one of them is a `Parts`; nothing else is ever asked of it."""
+    """The reader of `a + b` where one of them is a `Parts`, the only operation on it."""
 
     level = 9
 

@@ -34,7 +34,7 @@ def _put_slice_shape(x: Shape, v: Shape, key: Key) -> Shape:
 
 
 def _target(out: Array | None, x: Array) -> Array:
-    """Where to write: a copy of x, or `out` filled with x unless it is x."""
+    """Return the array to write to: a copy of x, or `out` filled with x."""
     if out is None:
         return np.array(x)
     if out is not x:
@@ -106,7 +106,7 @@ put: Op = operator(
 
 
 def put_item(x: Any, key: Any, value: Any) -> tuple[Op, tuple[Any, ...], dict[str, Any]]:
-    """The operator behind x[key] = value, its operands, and its attributes.
+    """Return the operator behind x[key] = value, its operands and its attributes.
 
     Positions that are data become numbers of elements: what x[key] gives when x counts them.
     """

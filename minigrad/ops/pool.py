@@ -21,9 +21,9 @@ __all__ = ["avg_pool2d", "avg_pool2d_input", "max_pool2d", "max_pool2d_input", "
 
 
 def _window(name: str, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Window:
-    """The window of a pooling; its stride is its size, if none is given.
+    """Make the window of a pooling; the stride defaults to the size.
 
-    ShapeError when the frame is wider than half the window: some would lie in it altogether.
+    ShapeError when the frame is wider than half the window: a window could be all frame.
     """
     size = as_pair(name, "kernel_size", kernel_size, 1)
     window = Window.of(name, size, size if stride is None else stride, padding)
@@ -33,12 +33,12 @@ def _window(name: str, kernel_size: Any, stride: Any = None, padding: Any = 0) -
 
 
 def _pooled(name: str) -> Any:
-    """The shape rule of a pooling."""
+    """Make the shape rule of a pooling."""
     return lambda x, **attrs: (*x[:2], *_window(name, **attrs).places(x))
 
 
 def _spread(name: str) -> Any:
-    """The shape rule of a gradient: the images are last, before them what the pooling gave."""
+    """Make the shape rule of a gradient; the operands are the pooling's, the images last."""
 
     def shape(*shapes: Shape, **attrs: Any) -> Shape:
         *results, x = shapes
@@ -51,7 +51,7 @@ def _spread(name: str) -> Any:
 
 
 def _fold(ufunc: np.ufunc, x: Array, window: Window, value: Any) -> Array:
-    """The elements of each window put together by a ufunc: along the columns, then the rows."""
+    """Reduce each window by a ufunc: along the columns, then along the rows."""
     places = window.places(x.shape)
     result = window.framed(x, value)
     for axis in (0, 1):
@@ -80,7 +80,7 @@ def _samples(*operands: tuple[tuple[int, ...], ...]) -> tuple[Sample, ...]:
 
 
 def _lowest(dtype: Dtype) -> Any:
-    """The value that no maximum prefers."""
+    """Return the lowest value of a data type, which no maximum picks."""
     return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
 
 
@@ -101,7 +101,7 @@ max_pool2d: Op = operator(
 
 
 def _first_largest(y: Array, x: Array, window: Window) -> Iterator[tuple[Any, Array]]:
-    """For each element of the window: where it lies, and in which windows it is the chosen one."""
+    """Yield for each window element its places, and the windows where it is the maximum."""
     frame, largest = window.framed(x, _lowest(x.dtype)), inward(y)
     free = np.ones(largest.shape, np.bool_)
     for rows, columns in window.offsets(y.shape[2:]):

@@ -39,7 +39,7 @@ def _prod(out: Array, x: Array, axis: int = 0, keepdims: bool = False) -> Array:
 
 
 def _prod_of_others(out: Array, x: Array, axis: int = 0) -> Array:
-    """What comes before an element times what comes after it: right for zeros, too."""
+    """Multiply all before an element with all after it, which is right for zeros, too."""
     moved = np.moveaxis(x, axis, 0)
     before, after = np.ones_like(moved), np.ones_like(moved)
     np.multiply.accumulate(moved[:-1], axis=0, out=before[1:])
@@ -48,7 +48,7 @@ def _prod_of_others(out: Array, x: Array, axis: int = 0) -> Array:
 
 
 def _others_again(g: Any, y: Any, x: Any, axis: int = 0) -> Any:
-    """Σᵢ gᵢ Π xₖ over all k but i, j: for each j the products once more, with 1 for xⱼ."""
+    """Build Σᵢ gᵢ Π xₖ over all k except i and j: for each j the products with xⱼ = 1."""
     rows, columns = (axis, axis + 1) if axis >= 0 else (axis - 1, axis)  # along j, along i
     place = cumsum(full_like(x, value=1, dtype=int64), axis=axis)
     same = equal(expand_dims(place, axis=rows), expand_dims(place, axis=columns))
@@ -94,7 +94,7 @@ prod = operator(
 
 @located
 def product(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The product along one axis, several, or all of them; of nothing 1."""
+    """Multiply along one axis, several, or all; the empty product is 1."""
     x = as_operand(x)
     if axis is None and not keepdims:
         return prod(reshape(x, shape=(-1,)), axis=0)

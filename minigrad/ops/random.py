@@ -31,7 +31,7 @@ LEVELS = 1 << 16  # 16 random bits for each element: p is met to within 0.00001
 
 
 def keep_mask(seed: int, count: int, shape: tuple[int, ...], p: float) -> Array:
-    """True with probability 1 − p, the same for the same seed, count and number of elements."""
+    """Draw True with probability 1 − p; equal seed, count and shape draw equal masks."""
     size = math.prod(shape)
     stream = np.random.Philox(key=seed % (1 << 64), counter=count << 64)
     bits = stream.random_raw(size // 4 + 1).astype("<u8", copy=False).view("<u2")

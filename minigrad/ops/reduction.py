@@ -59,7 +59,7 @@ __all__ = [
 
 
 def _never_of_nothing(name: str) -> Callable[..., Shape]:
-    """The shape rule of a reduction that has no answer for no elements."""
+    """Make the shape rule of a reduction that is undefined for zero elements."""
     shape_of = reduced_shape(name)
 
     def shape(x: Shape, axis: Axis = None, keepdims: bool = False) -> Shape:
@@ -83,7 +83,7 @@ class Extreme(NamedTuple):
 def extreme(
     name: str, x: Any, others: tuple[Any, ...], axis: Axis, keepdims: bool, dim: int | None
 ) -> Any:
-    """`max` or `min` of one operand; of two, as in PyTorch, the larger or smaller of each pair.
+    """Reduce one operand by `max` or `min`; compare two element by element, as PyTorch does.
 
     Along `dim` it is PyTorch's pair, whose whole gradient goes to the position it names; along
     `axis` it is NumPy's values. A bare number could mean either.
@@ -132,7 +132,7 @@ share_of_extreme = operator(
 
 
 def _extreme(name: str, ufunc: np.ufunc, **record: Any) -> Op:
-    """The largest or smallest element; equal ones get equal shares of the gradient."""
+    """Define `max` or `min`; equal elements get equal shares of the gradient."""
 
     def run(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
         return ufunc.reduce(x, axis=axes_of(x, axis), keepdims=keepdims, out=out)
@@ -152,7 +152,7 @@ min = _extreme("Min", np.minimum, title=("smallest element", "最小的元素"),
 
 
 def _position(name: str, function: Any, **record: Any) -> Op:
-    """The position of the first extreme element, in the flattened operand without an axis."""
+    """Define `argmax` or `argmin`: the first extreme position, flat if there is no axis."""
 
     def run(out: Array, x: Array, axis: int | None = None, keepdims: bool = False) -> Array:
         found = function(x, axis=axes_of(x, axis), keepdims=keepdims)
@@ -197,7 +197,7 @@ argmin = _position(
 
 
 def _argsort(out: Array, x: Array, axis: int = -1, descending: bool = False) -> Array:
-    """Equal elements keep their order; NaN is the largest."""
+    """Sort positions by value; equal elements keep their order, and NaN is the largest."""
     axis = positive_axis("ArgSort", axis, x.shape)
     if not descending:
         return into(out, np.argsort(x, axis, kind="stable").astype(int64, copy=False))
@@ -224,7 +224,7 @@ _EXTREMES = {"max": (max, argmax, maximum), "min": (min, argmin, minimum)}
 
 
 def _truth(name: str, ufunc: np.ufunc, **record: Any) -> Op:
-    """Numbers count as true unless they are 0."""
+    """Define `all` or `any`; a number is true unless it is 0."""
 
     def run(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
         return ufunc.reduce(x, axis=axes_of(x, axis), keepdims=keepdims, out=out)
@@ -304,12 +304,12 @@ cumsum: Op = operator(
 
 
 def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
-    """The mean squared distance from the mean, over n − correction; NaN where that is 0 or less."""
+    """Compute the variance over n − correction; NaN if that is 0 or less."""
     distance = x - mean(x, axis=axis, keepdims=True)
     total = sum(distance * distance, axis=axis, keepdims=keepdims)
     return total / maximum(count(distance, total) - correction, 0)
 
 
 def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
-    """The square root of `var`; where that is 0, so is the gradient."""
+    """Compute the square root of `var`; where that is 0, the gradient is 0."""
     return root(var(x, axis=axis, correction=correction, keepdims=keepdims))

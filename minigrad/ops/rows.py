@@ -1,7 +1,7 @@
 """Rows of batches: picked from several of them at once, and put back by the gradient.
 
 A batch that many readers take rows from gets a gradient from each of them, and each is zero nearly
-everywhere. `RowGradient` keeps such parts as they are and adds them up once, when somebody reads
+everywhere. `RowGradient` keeps such parts as they are and adds them up once, when they are read
 them, so that the cost is that of the rows and not of the batch for every reader.
 """
 
@@ -87,7 +87,7 @@ def _put_back(
     where: Sequence[Rows] | None = None,
     apart: bool = False,
 ) -> list[Any]:
-    """Each row of g goes back to the row that it was picked from."""
+    """Return each row of g to the row that it was picked from."""
     result: list[Any] = [None] * len(xs)
     if len(xs) == 1 and where is None:
         return [_gradient_of(xs[0], g, rows[0], apart)] if wanted else result
@@ -103,7 +103,7 @@ def _put_back(
 
 
 def _gradient_of(x: Any, part: Any, rows: Rows, apart: bool) -> Any:
-    """The gradient of a batch of which some rows have this one."""
+    """Make the gradient of a batch of which some rows have this gradient."""
     return (
         RowGradient(Spec(x.shape, x.dtype), part, rows)
         if apart
@@ -151,7 +151,7 @@ def _put(out: Array | None, x: Any, *gs: Array, rows: Sequence[Rows]) -> Array:
 
 
 def _add_rows(out: Array, index: Any, g: Array) -> None:
-    """Rows that are put to the same place are summed first: `+=` would keep only one of them."""
+    """Add rows at their places; rows for the same place are summed first, unlike with `+=`."""
     if len(index) and len(set(index.tolist())) < len(index):
         order = np.argsort(index, kind="stable")
         index = index[order]
@@ -198,7 +198,7 @@ class RowGradient:
         self.like, self.part, self.rows, self.before = like, part, rows, before
 
     def dense(self) -> Any:
-        """The sum of all rows in the shape of the batch: an array, or a tensor for more orders."""
+        """Sum all rows in the shape of the batch: an array, or a tensor for higher orders."""
         parts, rows = [], []
         one: RowGradient | None = self
         while one is not None:
@@ -213,7 +213,7 @@ class RowGradient:
         return self.dense() + other
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *xs: Any, **options: Any) -> Any:
-        """Beside an array, as in `array + self`: the sum."""
+        """Compute `array + self` for a NumPy array."""
         return getattr(ufunc, method)(*map(_dense, xs), **options)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -222,7 +222,7 @@ class RowGradient:
 
 
 class RowGradientReader:
-    """Reads `a + b` where one of them is such a gradient; nothing else is ever asked of it."""
+    """The reader of `a + b` where one of them is such a gradient, the only operation on it."""
 
     level = 9
 

@@ -41,7 +41,7 @@ FLAGS: Any = (bool, np.bool_)
 
 
 def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
-    """The axes counted from 0; None means all of them."""
+    """Return the axes counted from 0; None means all of them."""
     n = len(shape)
     axes = tuple(range(n)) if axis is None else arguments.axes(name, axis)
     for a in axes:
@@ -56,14 +56,14 @@ def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
 
 
 def positive_axis(name: str, axis: int, shape: Shape) -> int:
-    """The one axis counted from 0."""
+    """Return the axis counted from 0."""
     if not arguments.is_whole(axis):
         raise arguments.refuse(name, "axis", axis, fill("expect_axis"))
     return positive_axes(name, axis, shape)[0]
 
 
 def reduced_shape(name: str) -> Callable[..., Shape]:
-    """The shape rule of a reduction."""
+    """Make the shape rule of a reduction."""
 
     def shape(x: Shape, axis: Axis = None, keepdims: bool = False) -> Shape:
         axes = positive_axes(name, axis, x)
@@ -75,12 +75,12 @@ def reduced_shape(name: str) -> Callable[..., Shape]:
 
 
 def as_axes(axis: Axis) -> Axis:
-    """Axes as NumPy takes them: a tuple, not a list."""
+    """Convert axes to what NumPy takes: a tuple, not a list."""
     return tuple(axis) if isinstance(axis, list) else axis
 
 
 def axes_of(x: Array, axis: Axis) -> Axis:
-    """Axes as NumPy takes them; TypeError for those of a single number, which NumPy takes, too.
+    """Convert axes to what NumPy takes; TypeError for any axis of a single number.
 
     The shape rule says then what is wrong.
     """
@@ -90,7 +90,7 @@ def axes_of(x: Array, axis: Axis) -> Axis:
 
 
 def over(op: str, axis: Axis, keepdims: bool) -> dict[str, Any]:
-    """The attributes of a reduction; ArgumentError where frameworks differ on what is meant."""
+    """Return the attributes of a reduction; ArgumentError if frameworks disagree on it."""
     if not isinstance(keepdims, FLAGS):
         raise arguments.refuse(op, "keepdims", keepdims, fill("expect_keepdims"))
     if axis is not None and not axis and isinstance(axis, (tuple, list)):
@@ -117,7 +117,7 @@ def _sum(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Arr
 
 
 def single_axes_first(shape: Shape, count: int) -> bool:
-    """Whether the first `count` axes have the length 1, so that summing over them adds nothing.
+    """Return whether the first `count` axes have length 1, so that a sum adds nothing.
 
     Then −0 stays −0, which a sum that begins with 0 would not leave.
     """
@@ -185,7 +185,7 @@ count: Op = operator(
 
 
 def repeated(x: Array, shape: tuple[int, ...]) -> Array:
-    """A view that repeats the operand; of one number four times as quick as np.broadcast_to."""
+    """Make a view that repeats the operand; for one number four times as fast as NumPy's."""
     if isinstance(x, np.ndarray):
         return np.broadcast_to(x, shape)
     return np.ndarray(shape, x.dtype, buffer=x, strides=(0,) * len(shape)) if shape else x
@@ -250,7 +250,7 @@ sum_like: Op = operator(
 
 
 def _reshape_shape(x: Shape, shape: tuple[int, ...]) -> Shape:
-    """Unknown lengths pass through when the others account for each other."""
+    """Infer the shape of a reshape; an unknown length passes if the known ones fit."""
     x_open = [n for n in x if isinstance(n, Dim)]
     x_size = math.prod(n for n in x if not isinstance(n, Dim))
     size = math.prod(n for n in shape if n != -1)
@@ -324,7 +324,6 @@ transpose: Op = operator(
         ),
     ),
     inputs=None,
-    written=lambda x, axes=None: "{0}.T" if axes is None else None,
     title=("transpose", "转置"),
     formula="{0}ᵀ",
     samples=(Sample([(2, 3)]), Sample([(2, 3, 4)], {"axes": (1, 2, 0)})),

@@ -13,7 +13,7 @@ from minigrad.diagnostics.errors import VerifyError
 
 
 def _given(*shapes: Shape, **attrs: Any) -> Shape | None:
-    """A source carries its shape as an attribute."""
+    """Return the shape that a source has as its attribute."""
     shape: Shape | None = attrs["shape"]
     return shape
 
@@ -23,7 +23,7 @@ def _handled_by_executors(out: Array, *arrays: Array, **attrs: Any) -> Array:
 
 
 def valued(value: Array, role: Role | None = None) -> Attrs:
-    """The attributes of a constant or a variable."""
+    """Return the attributes of a constant or a variable."""
     attrs: Attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
     return attrs if role is None else {**attrs, "role": role}
 

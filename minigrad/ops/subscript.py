@@ -1,4 +1,4 @@
-"""x[key] as Python writes it, told in operators: a slice, then positions that are data."""
+"""x[key] in Python's syntax, translated to operators: a slice, then positions that are data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Part = Item | Positions
 
 
 def get_item(x: Any, key: Any) -> Any:
-    """x[key] for integers, slices, None, ..., integer arrays and masks of bools.
+    """Select x[key] for integers, slices, None, ..., integer arrays and boolean masks.
 
     As in PyTorch, slices are taken first, and arrays of positions that do not stand side by side
     put their axes in front.
@@ -37,7 +37,7 @@ def get_item(x: Any, key: Any) -> Any:
 
 
 def parts_of(key: Any) -> list[Part]:
-    """The items of a key as plain data or as positions."""
+    """Split a key into items: plain data or positions."""
     parts = [_part(item) for item in (key if isinstance(key, tuple) else (key,))]
     if parts.count("...") > 1:
         raise DtypeError("index_type", op="Slice", value="..., ...")
@@ -53,7 +53,7 @@ def _get_item(x: Any, key: Any) -> Any:
 
 
 def _part(item: Any) -> Part:
-    """One item of the key as the data that a graph keeps, or as positions."""
+    """Convert one item of the key to the data that a graph keeps, or to positions."""
     if item is None:
         return None
     if item is ...:
@@ -70,7 +70,7 @@ def _part(item: Any) -> Part:
 
 
 def _positions(item: Any) -> Part:
-    """An array, tensor or list: a single integer is a place, bools are a mask."""
+    """Convert an array, tensor or list to positions; bools are a mask."""
     given = item._array if hasattr(type(item), "as_node") else item
     if not isinstance(given, (list, np.ndarray, np.generic)):
         raise DtypeError("index_type", op="Slice", value=repr(given)[:60])
@@ -85,7 +85,7 @@ def _positions(item: Any) -> Part:
 
 
 def _bounds(item: slice) -> tuple[int | None, int | None, int | None]:
-    """Start, stop and step, with None where it makes no difference."""
+    """Return start, stop and step, with None where it makes no difference."""
     bounds = (item.start, item.stop, item.step)
     start, stop, step = (None if b is None else _index(b) for b in bounds)
     if step == 0:
@@ -133,7 +133,7 @@ def _pick(x: Any, parts: list[Part]) -> Any:
 
 
 def _filled(x: Any, parts: list[Part]) -> list[Part]:
-    """The parts with full slices in the place of "..."."""
+    """Replace "..." by full slices."""
     if "..." not in parts:
         return parts
     taken = sum(len(p.arrays) if isinstance(p, Positions) else p is not None for p in parts) - 1

@@ -1,7 +1,7 @@
-"""How a window moves over images: what convolution and pooling have in common.
+"""Windows that move over images: the common part of convolution and pooling.
 
-Images are (batch, channels, height, width) to everybody; in memory their kernels lay them as
-(channels, height, width, batch), so that what a window reads at all places lies in long runs.
+Images have the shape (batch, channels, height, width); in memory their kernels store them as
+(channels, height, width, batch), so that what a window reads at all places is in long runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INWARD, OUTWARD = (1, 2, 3, 0), (3, 0, 1, 2)
 
 
 def as_pair(name: str, option: str, value: Any, least: int) -> Pair:
-    """One whole number for both axes, or two; ShapeError when one is below `least`."""
+    """Return a pair of integers from one or two; ShapeError if one is below `least`."""
     pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
     if len(pair) != 2 or any(not isinstance(n, (int, np.integer)) or n < least for n in pair):
         about: dict[str, Any] = {"option": option, "value": repr(value), "least": least}
@@ -48,7 +48,7 @@ class Window:
     def of(
         cls, name: str, size: Shape, stride: Any = 1, padding: Any = 0, groups: Any = 1
     ) -> Window:
-        """From what users write: one number or two; padding also "valid" (none) or "same".
+        """Make a window from what users write: one or two numbers; padding also "valid" or "same".
 
         "same" keeps height and width, for stride 1; an odd row or column goes below or right.
         """
@@ -64,7 +64,7 @@ class Window:
         return cls(name, tuple(size), steps, ((rows, rows), (columns, columns)), parts)
 
     def places(self, x: Shape, what: str = IMAGES) -> tuple[Any, ...]:
-        """How many places there are along height and width; ShapeError when there is none."""
+        """Count the places along height and width; ShapeError if there are none."""
         if len(x) != 4:
             raise ShapeError("rank", op=self.name, expected=what, shape=show_shape(public_shape(x)))
         result: list[int | Dim] = []
@@ -88,19 +88,19 @@ class Window:
         )
 
     def belongs(self, g: Shape, expected: Shape) -> None:
-        """ShapeError unless g has the shape of the result whose gradient it is said to be."""
+        """Raise ShapeError unless g has the shape of the result that it is the gradient of."""
         if not fits(g, expected):
             shape, result = show_shape(public_shape(g)), show_shape(public_shape(expected))
             raise ShapeError("gradient_shape", op=self.name, shape=shape, expected=result)
 
     def frame(self, shape: tuple[int, ...], dtype: Dtype, value: Any = 0) -> Array:
-        """A frame of `value` around images of this shape, with the batch last."""
+        """Make a frame of `value` around images of this shape, with the batch last."""
         (top, bottom), (left, right) = self.pads
         n, c, height, width = shape
         return np.full((c, height + top + bottom, width + left + right, n), value, dtype)
 
     def framed(self, x: Array, value: Any = 0) -> Array:
-        """The images in a frame of `value`, with the batch last."""
+        """Put the images into a frame of `value`, with the batch last."""
         if self.pads == ((0, 0), (0, 0)):
             return inward(x)
         result = self.frame(x.shape, x.dtype, value)
@@ -108,29 +108,29 @@ class Window:
         return result
 
     def inside(self, frame: Array) -> Array:
-        """The images within a frame, sharing its memory."""
+        """Return the images within a frame, sharing its memory."""
         (top, bottom), (left, right) = self.pads
         return frame[:, top : frame.shape[1] - bottom, left : frame.shape[2] - right]
 
     def offsets(self, places: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
-        """For each element of the window, row by row: where it lies at all places."""
+        """Yield for each element of the window, row by row, its positions at all places."""
         for i in range(self.size[0]):
             for j in range(self.size[1]):
                 yield along(i, self.stride[0], places[0]), along(j, self.stride[1], places[1])
 
 
 def along(start: int, step: int, count: int) -> slice:
-    """`count` elements from `start` on, `step` apart."""
+    """Return the slice of `count` elements from `start` on, `step` apart."""
     return slice(start, start + step * (count - 1) + 1, step)
 
 
 def inward(x: Array) -> Array:
-    """Images with the batch last: as they lie, if a kernel for images made them, or copied."""
+    """Return images with the batch last: a view if a kernel for images made them, else a copy."""
     return np.ascontiguousarray(x.transpose(INWARD))
 
 
 def outward(out: Array, x: Array) -> Array:
-    """The end of a kernel: images as everybody sees them, or `out` filled."""
+    """Finish a kernel: return images with the batch first, or fill `out`."""
     if out is None:
         return np.ascontiguousarray(x).transpose(OUTWARD)
     np.copyto(out, x.transpose(OUTWARD))

@@ -67,7 +67,7 @@ class PassRecord:
 
 
 def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
-    """The graph after these passes, in this order; `.history` tells what each of them did.
+    """Run these passes in this order; the new graph's `.history` says what each did.
 
     passes: names out of `PASSES`, or functions from a graph to a graph (or to a graph and a list
     of changes); the whole `PIPELINE` by default. Raises GraphError for an unknown name, VerifyError
@@ -107,7 +107,7 @@ def _optimized(graph: Graph, passes: Sequence[str | Pass]) -> Graph:
 
 
 def _applied(function: Pass, graph: Graph) -> tuple[Graph, list[Change]]:
-    """One pass over a graph and, before that, over the bodies of its branches and loops."""
+    """Run one pass over the bodies of branches and loops, then over the graph."""
     whole, changes = graph, list[Change]()
     nested = any(op.infer and op is not FUSED for op in graph.operators)
     if nested and not hasattr(function, "outermost") and any(map(_holds_bodies, graph.nodes)):
@@ -135,7 +135,7 @@ def _holds_bodies(node: Node) -> bool:
 
 
 def _check(name: str, before: Graph, after: Graph, effects: int) -> None:
-    """VerifyError unless the pass left a whole graph, with the ends and effects that there were."""
+    """Raise VerifyError unless the pass left a valid graph with the same ends and effects."""
     after.verify({*before.nodes, *after.copies})
     after.copies = frozenset()
     kept = len(before.inputs) == len(after.inputs) and len(before.outputs) == len(after.outputs)

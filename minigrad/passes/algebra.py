@@ -24,7 +24,7 @@ Rule = Callable[[Node, tuple[Node, ...], Rewrite], Node | None]
 
 
 def value_of(x: Node) -> float | None:
-    """The number that a constant holds in all its elements."""
+    """Return the number that a constant holds in all its elements, or None."""
     if x.op is not state.constant:
         return None
     array = np.asarray(x.attrs["value"])
@@ -35,7 +35,7 @@ def value_of(x: Node) -> float | None:
 
 
 def same(a: Spec, b: Spec) -> bool:
-    """Whether a value of the one spec can stand for one of the other."""
+    """Return whether a value of one spec can replace a value of the other."""
     return a.shape is not None and a.shape == b.shape and a.dtype == b.dtype
 
 
@@ -53,7 +53,7 @@ NEUTRAL_LEFT = {ops.mul: 1.0, ops.add: -0.0}
 
 
 def _neutral(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
-    """x·1, x÷1, x−0, x+(−0), x¹ are x."""
+    """Replace x·1, x÷1, x−0, x+(−0) and x¹ by x."""
     a, b = inputs
     op, constant = node.op, state.constant
     if b.op is constant and _is(b, NEUTRAL_RIGHT[op]) and same(a.spec, node.spec):
@@ -64,7 +64,7 @@ def _neutral(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | N
 
 
 def _twice(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
-    """−(−x) is x; | |x| | is |x|; relu(relu(x)) is relu(x); identity(x) is x."""
+    """Replace −(−x) by x, | |x| | by |x|, relu(relu(x)) by relu(x), identity(x) by x."""
     x = inputs[0]
     if node.op is ops.identity:
         return x
@@ -80,14 +80,14 @@ def _twice(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | Non
 
 
 def _power_of_two(number: float | None) -> bool:
-    """Whether the inverse is exact, and far from the ends of the range."""
+    """Return whether a number's inverse is exact, and far from the ends of the range."""
     if not number or not 2.0**-100 <= abs(number) <= 2.0**100:
         return False
     return math.frexp(abs(number))[0] == 0.5
 
 
 def _cheaper(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
-    """x² is x·x; x ÷ 2ⁿ is x · 2⁻ⁿ; x + (−y) is x − y; x − (−y) is x + y."""
+    """Replace x² by x·x, x ÷ 2ⁿ by x · 2⁻ⁿ, x + (−y) by x − y, x − (−y) by x + y."""
     a, b = inputs
     number = value_of(b) if b.op is state.constant and b.spec.shape == () else None
     if node.op is ops.pow and number == 2 and same(a.spec, node.spec):
@@ -103,7 +103,7 @@ def _cheaper(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | N
 
 
 def _shapes(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
-    """A change of shape that changes nothing, or that a later one undoes."""
+    """Remove a change of shape that changes nothing, or that a later one undoes."""
     op, x = node.op, inputs[0]
     if op is not ops.transpose:
         plain = op is not ops.broadcast_like or node.attrs.get("keepdims", True)
@@ -133,7 +133,7 @@ def _transposed_twice(node: Node, x: Node, rewrite: Rewrite) -> Node | None:
 
 
 def _matrix(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
-    """aᵀ @ b: the product reads a transposed operand as it lies."""
+    """Fold a transposition into aᵀ @ b: the product reads the operand as it lies in memory."""
     attrs: dict[str, Any] = dict(node.attrs)
     operands, changed = list(inputs), False
     for i, side in enumerate(("transpose_a", "transpose_b")):
@@ -148,7 +148,7 @@ def _matrix(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | No
 
 
 def _zero(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
-    """Only with fast_math: x + 0 is x, x · 0 is 0, x − x is 0 (not for NaN, infinity and −0)."""
+    """Replace x + 0 by x, x · 0 and x − x by 0: with fast_math only (NaN, infinity, −0)."""
     a, b = inputs
     if node.op is ops.add and value_of(b) == 0 and same(a.spec, node.spec):
         return a
@@ -235,7 +235,7 @@ def tidy_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
 
 @inexact
 def fast_math(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Rules that may change NaN, infinities and the sign of zero; only on request.
+    """Apply rules that may change NaN, infinities and the sign of zero; only on request.
 
     >>> import minigrad as mg
     >>> with mg.Graph():

@@ -1,4 +1,4 @@
-"""What can be known before the run is computed once, and what is computed twice, once."""
+"""Constant folding, removal of duplicate computations, and dead code elimination."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
 
 @in_pipeline(80, 100)
 def remove_dead(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Drop what leads to no output and has no effect.
+    """Remove nodes that lead to no output and have no effect.
 
     >>> import minigrad as mg
     >>> with mg.Graph():

@@ -33,7 +33,7 @@ class Unit:
     """Nodes that run as one: a fused region, or a single node.
 
     rank     higher than that of every unit it reads
-    product  whether a product stands in front
+    product  whether it starts with a product
     """
 
     __slots__ = ("absorbed", "members", "product", "rank", "readers")
@@ -45,7 +45,7 @@ class Unit:
         self.product = False
 
     def now(self) -> Unit:
-        """The unit that this one became part of, or itself."""
+        """Return the unit that this one became part of, or itself."""
         unit = self
         while unit.absorbed is not None:
             unit = unit.absorbed
@@ -77,13 +77,13 @@ class Regions:
                 self._join_reader(node)
 
     def _before(self, node: Node) -> tuple[Node, ...]:
-        """What must have run when this node runs."""
+        """Return the nodes that must run before this one."""
         if node.controls or node in self.first:
             return *node.inputs, *node.controls, *self.first.get(node, ())
         return node.inputs
 
     def _joined(self, node: Node, read: dict[Unit, Node]) -> Unit | None:
-        """The unit that an element-wise node becomes part of, if there is one."""
+        """Return the unit that an elementwise node can join, or None."""
         shape = node.spec.shape
         fit = [
             u
@@ -107,7 +107,7 @@ class Regions:
         return self._merge(node, rank, chosen, read) if chosen else None
 
     def _can_rise(self, unit: Unit, rank: int, chosen: Sequence[Unit]) -> bool:
-        """Whether all that read the unit stay above it."""
+        """Return whether all readers of the unit stay above it."""
         if len(unit.readers) > MOST_READERS:
             return False
         readers = [r.now() for r in unit.readers]
@@ -128,7 +128,7 @@ class Regions:
         return whole
 
     def _leave_to_readers(self) -> None:
-        """Move what only one later region reads there, where that keeps less for less long."""
+        """Move nodes into the one later region that reads them, if that keeps less memory alive."""
         nodes = self.graph.nodes
         self.readers: dict[Node, list[Node]] = {node: [] for node in nodes}
         for node in nodes:
@@ -168,7 +168,7 @@ class Regions:
         self.of.update(dict.fromkeys(moved, reader))
 
     def _longer(self, x: Node, moved: Container[Node], rank: int) -> int:
-        """For how long more, times its bytes, a value is kept when these read it at that rank."""
+        """Return how much longer a value lives, times its bytes, if these read it at that rank."""
         if x in self.ends or x.op in GIVEN or x.spec.shape == ():
             return 0
         readers = [r for r in self.readers[x][-MOST_READERS:] if r not in moved]
@@ -189,7 +189,7 @@ class Regions:
             reader.product, unit.absorbed = True, reader
 
     def units(self) -> Iterator[tuple[list[Node], list[Node]]]:
-        """The members of each unit, and those that others read; in an order to compute them in."""
+        """Yield each unit's members and those that others read, in an order to compute them."""
         nodes, done = self.graph.nodes, set[Node]()
         place = {node: i for i, node in enumerate(nodes)}
         of = {node: unit.now() for node, unit in self.of.items()}

@@ -1,4 +1,4 @@
-"""What is the same in every step of a loop is computed once, in front of it.
+"""Hoisting of loop-invariant computations out of loops.
 
 A loop may make no step at all. Then what stands in front of it has run all the same: so only what
 cannot fail is moved, and what can fail only where the first step (or the first question whether
@@ -64,7 +64,7 @@ class _Loop:
         self.read: dict[str, dict[Node, int]] = {}  # for each body: which operand replaces what
 
     def lighten(self, name: str) -> None:
-        """Compute in front of the loop what one of its bodies need not compute in each step."""
+        """Move out of one body what doesn't change from step to step, before the loop."""
         body: Graph = self.node.attrs[name]
         sure = not body.effects and self._is_sure(name)
         outside = dict(zip(body.inputs[self.carried :], self.inputs[self.carried :], strict=True))
@@ -91,7 +91,7 @@ class _Loop:
                 self.rewrite.note("hoisted", [node], [outside[node]], "pass_hoisted")
 
     def _is_sure(self, name: str) -> bool:
-        """Whether this body runs at least once: the test does, the steps of a known length do."""
+        """Return whether this body runs at least once, as a test and steps of known length do."""
         if name == "test":
             return bool(self.node.attrs["max_steps"] != 0)
         if self.node.op is not control.SCAN:
@@ -100,7 +100,7 @@ class _Loop:
         return shape is not None and isinstance(shape[0], int) and shape[0] > 0
 
     def bodies(self) -> dict[str, Any]:
-        """The bodies with an input for each operand, which all of them share."""
+        """Return the bodies with an input for each operand that all of them share."""
         return {name: self._body(name) for name in self.read}
 
     def _body(self, name: str) -> Graph:
@@ -132,13 +132,13 @@ def _may_move(node: Node, sure: bool) -> bool:
 
 
 def is_total(node: Node) -> bool:
-    """Whether the operator takes whatever numbers come."""
+    """Return whether the operator is defined for all numbers."""
     op = node.op
     return op in TOTAL or (op.ufunc is not None and (op is not ops.pow or node.dtype.kind == "f"))
 
 
 def _is_certain(node: Node) -> bool:
-    """Whether the shapes fit for sure, because every open length stands beside itself only."""
+    """Return whether the shapes surely fit: every open length is paired with itself only."""
     shapes = [x.spec.shape for x in node.inputs]
     if None in shapes or node.spec.shape is None:
         return False

@@ -125,7 +125,7 @@ class _Finder:
         return None
 
     def _loss(self, node: Node, scores: Node, hot: Node) -> Found:
-        """That of the classes in one-hot rows, computed or written down, one for each of scores."""
+        """Fuse the loss of one-hot rows, computed or constant, one for each row of scores."""
         if hot.spec.shape is None or not fits(hot.spec.shape, scores.spec.shape):
             return None
         if hot.op is ops.one_hot:
@@ -137,7 +137,7 @@ class _Finder:
         return self._make(ops.softmax_cross_entropy, node, scores, labels)
 
     def _gather(self, node: Node, log_p: Node, indices: Node) -> Found:
-        """Of one class in each row: the numbers of the classes stand in a column."""
+        """Fuse the loss of one class in each row, with the class numbers in a column."""
         one = indices.op is ops.expand_dims and _axis(indices) == -1 == _axis(node)
         if not (one and _is_log_softmax(log_p)):
             return None
@@ -148,7 +148,7 @@ class _Finder:
         return self._make(ops.expand_dims, node, self._make(ops.neg, node, loss), axis=-1)
 
     def _neg(self, node: Node, x: Node) -> Found:
-        """−(−x) is x, −mean(−x) is mean(x)."""
+        """Replace −(−x) by x and −mean(−x) by mean(x)."""
         if x.op is ops.neg:
             return x.inputs[0]
         if x.op in (ops.mean, ops.sum) and x.inputs[0].op is ops.neg:
@@ -160,7 +160,7 @@ class _Finder:
 
 
 def _axis(node: Node, default: int | None = None) -> int | None:
-    """The one axis that an operator goes along, counted from the end."""
+    """Return the one axis of an operator, counted from the end."""
     axis = node.attrs.get("axis", default)
     if isinstance(axis, tuple) and len(axis) == 1:
         (axis,) = axis
@@ -172,17 +172,17 @@ def _axis(node: Node, default: int | None = None) -> int | None:
 
 
 def _drops_last(node: Node) -> bool:
-    """Whether a reduction goes along the last axis alone, and drops it."""
+    """Return whether a reduction is along the last axis alone and drops it."""
     return _axis(node) == -1 and not node.attrs.get("keepdims")
 
 
 def _is_log_softmax(x: Node) -> bool:
-    """Whether this is log softmax along the last axis."""
+    """Return whether this is log softmax along the last axis."""
     return x.op is ops.log_softmax and _axis(x, -1) == -1
 
 
 def _stretched(op: Op, total: Node, x: Node) -> int | None:
-    """The axis along which this is `op` of x, stretched over it again."""
+    """Return the axis along which this is `op` of x, broadcast over it again."""
     kept = total.op is not ops.expand_dims
     inner = total if kept else total.inputs[0]
     if inner.op is not op or inner.inputs[0] is not x or inner.attrs.get("keepdims", False) != kept:
@@ -191,13 +191,13 @@ def _stretched(op: Op, total: Node, x: Node) -> int | None:
 
 
 def _unshifted(x: Node, axis: int) -> Node:
-    """x for x − max(x): softmax does that itself, and a second time it changes nothing."""
+    """Return x for x − max(x): softmax subtracts the maximum itself."""
     shifted = x.op is ops.sub and _stretched(ops.max, x.inputs[1], x.inputs[0]) == axis
     return x.inputs[0] if shifted else x
 
 
 def _beside(x: Node, product: Node) -> list[Node]:
-    """What x is multiplied by in a product, if it is."""
+    """Return the other factor of a product with x, or None."""
     pair = product.inputs if product.op is ops.mul else ()
     return [b for a, b in (pair, pair[::-1]) if a is x][:1] if pair else []
 

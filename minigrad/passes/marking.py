@@ -1,4 +1,4 @@
-"""Which result is written over an operand: a decision that costs nothing and halves the memory."""
+"""In-place marking: which results overwrite an operand, which can halve the memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["mark_in_place"]
 
 @in_pipeline(110)
 def mark_in_place(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Let results overwrite an operand that nobody reads afterwards, element by element.
+    """Let results overwrite an operand that nothing reads afterwards, element by element.
 
     The graph computes what it did; `graph.in_place` says for such nodes which operand it is, and
     the plan gives both the same memory. Later passes forget it, so it comes last.
@@ -52,7 +52,7 @@ mark_in_place.outermost = True  # type: ignore[attr-defined]  # bodies run witho
 
 
 def _roots(graph: Graph) -> dict[Node, Node]:
-    """For each node the one whose elements it shows: another one for a change of shape."""
+    """Map each node to the node whose elements it shows: another one for a change of shape."""
     root: dict[Node, Node] = {}
     for node in graph.nodes:
         root[node] = root[node.inputs[0]] if node.op in RESHAPES else node
@@ -60,7 +60,7 @@ def _roots(graph: Graph) -> dict[Node, Node]:
 
 
 def _last_readers(graph: Graph, root: Mapping[Node, Node]) -> dict[Node, Node | None]:
-    """Who reads the elements of a value last; None where they must stay, or are not ours."""
+    """Map each value to its last reader; None if it must stay or isn't ours."""
     last: dict[Node, Node | None] = {}
     for node in graph.nodes:
         last.update((root[x], node) for x in node.inputs)
@@ -74,7 +74,7 @@ def _last_readers(graph: Graph, root: Mapping[Node, Node]) -> dict[Node, Node | 
 
 
 def _reads_before_it_writes(node: Node, x: Node, root: Mapping[Node, Node]) -> bool:
-    """Whether each element of x is read before the element of the result is written."""
+    """Return whether each element of x is read before that of the result is written."""
     if sum(root[y] is root[x] for y in node.inputs) != 1:
         return False
     if node.op is not FUSED:

@@ -27,7 +27,7 @@ PATIENCE = 4  # lengths without a gain after which no longer ones are tried
 
 
 def recompute(budget: int, shapes: Shapes | None = None) -> Callable[[Graph], Any]:
-    """A pass that computes forward values anew until the planned memory is within `budget` bytes.
+    """Make a pass that recomputes forward values until the plan fits `budget` bytes.
 
     What costs least comes first: element-wise values whose operands are kept anyway, then segments
     of growing length, and of these no more than needed. Results are the same bit for bit: random
@@ -74,7 +74,7 @@ class _Segments:
     # ---- Choosing ---------------------------------------------------------------------------
 
     def within(self, budget: int) -> tuple[Graph, list[Change]]:
-        """The graph with the cheapest choice that is within the budget."""
+        """Return the graph with the cheapest choice within the budget."""
         least = now = self.bytes(self.graph)
         if now <= budget:
             return self.graph, []
@@ -90,7 +90,7 @@ class _Segments:
         raise GraphError("recompute_budget", budget=budget, least=least, ran=here())
 
     def _with_fewest(self, kept: set[Node], budget: int) -> tuple[Graph, list[Change]]:
-        """This choice, of which only the first so many values are not kept: enough of them."""
+        """Recompute only as many of this choice's first values as the budget needs."""
         dropped = [x for x in self.read if x not in kept]
         low, high = 0, len(dropped)
         while low < high:
@@ -102,7 +102,7 @@ class _Segments:
         return self.built(kept, dropped[high:])
 
     def _choices(self) -> Iterator[set[Node]]:
-        """Sets of values to keep, from cheap to dear."""
+        """Yield sets of values to keep, from cheap to expensive."""
         for chains in (False, True):
             cheap = self._cheap(chains)
             if cheap:
@@ -113,7 +113,7 @@ class _Segments:
             length = max(length + 1, int(length * GROWTH))
 
     def _cheap(self, chains: bool) -> set[Node]:
-        """Values that take no product or sum; from kept operands, or from each other as well."""
+        """Return values that need no product or sum: from kept operands, or from each other."""
         cheap, late = set[Node](), set(self.read)
         for node in self.read:
             plain = node.op.elementwise or node.op in RESHAPES
@@ -125,7 +125,7 @@ class _Segments:
         return cheap
 
     def _segments(self, length: int) -> set[Node]:
-        """What is needed at the ends of segments of so many values, and all of the last one."""
+        """Return what is needed at the ends of segments of this length, and all of the last one."""
         ends = {self.place[x] for x in self.read[length - 1 :: length]}
         kept: set[Node] = set()
         open_: dict[Node, None] = {}  # values that a later node of the forward pass reads
@@ -141,7 +141,7 @@ class _Segments:
         return kept
 
     def bytes(self, graph: Graph) -> int:
-        """The memory that a program for the graph plans."""
+        """Return the bytes that a program for the graph plans."""
         shapes = {}
         for node in graph.placeholders:
             shape = self.shapes.get(node.name, node.shape)
@@ -154,7 +154,7 @@ class _Segments:
     # ---- Building ---------------------------------------------------------------------------
 
     def built(self, kept: set[Node], also: Sequence[Node]) -> tuple[Graph, list[Change]]:
-        """The graph in which backward computes anew what is neither kept nor there anyway."""
+        """Build the graph whose backward pass recomputes what is neither kept nor there anyway."""
         there = self.there | kept | {*also}
         rewrite, again = Rewrite(self.graph), dict[Node, Node]()
         last: Node | None = None  # of backward, so far
@@ -182,7 +182,7 @@ class _Segments:
     def _again(
         self, node: Node, again: Mapping[Node, Node], after: Node | None, rewrite: Rewrite
     ) -> Node:
-        """The node once more, not before backward has come here, where it starts from what is kept.
+        """Copy the node, to run when backward reaches it if it starts from kept values.
 
         Otherwise it would be merged with the first again, or run as early.
         """

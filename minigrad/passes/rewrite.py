@@ -1,4 +1,4 @@
-"""How a pass makes a new graph out of an old one, and says what it changed and why.
+"""The rewriting of graphs by passes, with a record of what changed and why.
 
 A pass never changes a graph. It goes through the nodes in order and gives each one a successor:
 itself, as long as nothing before it changed; a copy on new operands; or something better. Nodes
@@ -28,7 +28,7 @@ ON_REQUEST: list[Pass] = []
 
 
 def in_pipeline(*places: int) -> Callable[[P], P]:
-    """Let a pass run when none are named, at these places: the smallest number comes first."""
+    """Make a pass run by default, at these places: the smallest number comes first."""
 
     def enter(function: P) -> P:
         if taken := PLACES.keys() & places:
@@ -47,7 +47,7 @@ def inexact(function: P) -> P:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing a pass did: which nodes it took, what stands for them now, and the reason."""
+    """One change by a pass: the nodes it replaced, their replacements, and the reason."""
 
     kind: str
     before: tuple[Node, ...]
@@ -56,7 +56,7 @@ class Change:
 
     @property
     def what(self) -> str:
-        """The nodes by name: what there was, and what there is now."""
+        """The nodes by name, before and after."""
         gone = ", ".join(n.name for n in self.before)
         return f"{gone} → {', '.join(n.name for n in self.after) or '∅'}"
 
@@ -88,7 +88,7 @@ class Rewrite:
         rule: Callable[[Node, tuple[Node, ...]], Node | None],
         where: Collection[Op] | None = None,
     ) -> Graph:
-        """Ask the rule about every node (with an operator out of `where`) and its new operands.
+        """Apply the rule to every node (with an operator in `where`) and its new operands.
 
         Where it has no answer, the node stays as it is.
         """
@@ -113,21 +113,21 @@ class Rewrite:
         return self.finish()
 
     def of(self, node: Node) -> Node:
-        """What stands for a node."""
+        """Return the node that replaces a node, or itself."""
         return self.new.get(node, node)
 
     def operands(self, node: Node) -> tuple[Node, ...]:
-        """What stands for the operands of a node."""
+        """Return the nodes that replace a node's operands."""
         return tuple([self.new.get(x, x) for x in node.inputs])
 
     def put(self, node: Node, successor: Node) -> None:
-        """Say what stands for a node from now on."""
+        """Set the replacement of a node."""
         if successor is not node:
             self.new[node] = successor
         self._sequence.append(successor)
 
     def keep(self, node: Node, inputs: Sequence[Node], again: bool = False, **attrs: Any) -> Node:
-        """The node itself, or a copy if its operands (or attributes) are new, or if asked for.
+        """Return the node, or a copy if its operands or attributes are new, or if requested.
 
         What happens after something that was copied is copied as well: executors go by the order
         in which nodes were made.
@@ -161,14 +161,14 @@ class Rewrite:
         name: str | None = None,
         spec: Spec | None = None,
     ) -> Node:
-        """A new node with the line and scope of the node that it is made for."""
+        """Make a new node with the line and scope of the node it is made for."""
         node = self.after.derived(op, tuple(inputs), attrs or {}, like, name or op.name, spec)
         node.graph, node.controls = self.home, controls
         self._sequence.append(node)
         return node
 
     def constant(self, value: Any, like: Node) -> Node:
-        """A new constant."""
+        """Make a new constant."""
         array = np.asarray(value)[()]
         attrs = {"value": array, "shape": array.shape, "dtype": array.dtype}
         return self.make(state.constant, (), like, attrs)
@@ -176,11 +176,11 @@ class Rewrite:
     def note(
         self, kind: str, before: Iterable[Node], after: Iterable[Node], key: str, **fields: object
     ) -> None:
-        """Remember what was done and why; `key` is a row of the messages."""
+        """Record what was done and why; `key` is a row of the messages."""
         self.changes.append(Change(kind, tuple(before), tuple(after), fill(key, **fields)))
 
     def finish(self) -> Graph:
-        """The new graph, in the old order; the old one if nothing is new."""
+        """Return the new graph in the old order, or the old graph if nothing is new."""
         old = self.before
         if not self.new and len(self._sequence) == len(old._nodes):
             return old
@@ -199,7 +199,7 @@ def outermost(function: Callable[[Graph], Any]) -> Callable[[Graph], Any]:
 
 
 def in_order(node: Node) -> bool:
-    """Whether it matters when this node runs, not only on what."""
+    """Return whether it matters when this node runs, not only on what operands."""
     op = node.op
     if op.infer is None:
         return op.impure or op is state.assign
@@ -207,13 +207,13 @@ def in_order(node: Node) -> bool:
 
 
 def in_their_order(graph: Graph) -> list[Node]:
-    """The nodes of which it matters when they run."""
+    """Return the nodes whose order matters."""
     some = {op for op in graph.operators if op.infer or op.impure or op is state.assign}
     return [n for n in graph.nodes if n.op in some and in_order(n)] if some else []
 
 
 def what_is_needed(graph: Graph) -> set[Node]:
-    """What leads to an output or has an effect."""
+    """Return the nodes that lead to an output or have an effect."""
     needed = {*graph.inputs, *graph.outputs, *graph.effects, *in_their_order(graph)}
     need = needed.update
     for node in reversed(graph._nodes):
@@ -231,7 +231,7 @@ def frozen(
     effects: Sequence[Node],
     single: bool,
 ) -> Graph:
-    """A graph of these nodes, in this order."""
+    """Make a frozen graph of these nodes, in this order."""
     graph = Graph()
     graph._nodes = list(nodes)
     graph.inputs, graph.outputs, graph.effects = tuple(inputs), tuple(outputs), tuple(effects)
@@ -243,7 +243,7 @@ COMMUTE = {ops.add, ops.mul}  # their operands may change places, to the last bi
 
 
 def key_of(node: Node, inputs: Sequence[Node]) -> Any:
-    """Equal for nodes that compute the same: operator, operands, attributes.
+    """Return a key that is equal for nodes that compute the same.
 
     By identity, because == on nodes builds a node.
     """

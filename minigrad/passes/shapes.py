@@ -1,4 +1,4 @@
-"""What follows of shapes: lengths that must be equal, and what is known of them said plainly.
+"""Shape propagation: lengths that must be equal, and shapes made explicit.
 
 Two open lengths may be two to the graph and one in truth: the rows of an image batch and of its
 labels meet in the loss, which takes no others. What must be equal is read off the operators that
@@ -93,7 +93,7 @@ class Lengths:
             self.same[a] = b
 
     def spec(self, spec: Spec) -> Spec:
-        """The spec with the first of equal lengths in the place of all."""
+        """Replace equal lengths in a spec by the first of them."""
         if isinstance(spec, TupleSpec):
             return TupleSpec(spec.shape, spec.dtype, tuple(map(self.spec, spec.parts)))
         if spec.shape is None or self.same.keys().isdisjoint(spec.shape):
@@ -143,7 +143,7 @@ def propagate_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
 
 
 def with_shapes(shapes: Mapping[str, Sequence[int | None]]) -> Callable[[Graph], Any]:
-    """A pass that narrows placeholders, by name, to shapes that you know.
+    """Make a pass that narrows placeholders, by name, to shapes that you know.
 
     What else must have these lengths becomes known with them. The narrowed placeholders are new
     nodes: feed them by name. Raises ShapeError for a shape that contradicts the declared one,
@@ -167,7 +167,7 @@ def with_shapes(shapes: Mapping[str, Sequence[int | None]]) -> Callable[[Graph],
 
 
 def _merged(graph: Graph) -> tuple[Graph, list[Change]]:
-    """The graph with one length where there were several equal ones."""
+    """Merge equal lengths of the graph into one."""
     if not any(_is_open(x.spec) for x in graph.placeholders):
         return graph, []
     lengths, specs = Lengths(), {node: node.spec for node in graph.nodes}
@@ -230,7 +230,7 @@ def _narrowed(
 def _rebuilt(
     graph: Graph, lengths: Lengths, shapes: Mapping[Node, Shape | None]
 ) -> tuple[Graph, list[Change]]:
-    """The graph with other lengths throughout, the bodies of branches and loops included."""
+    """Rebuild the graph with other lengths, bodies of branches and loops included."""
     rewrite = Rewrite(graph)
     for node in graph.nodes:
         attrs: dict[str, Any] = {}
@@ -255,7 +255,7 @@ def _rebuilt(
 
 
 def _lengths(shape: Shape | None, like: Shape = ()) -> tuple[int, ...] | None:
-    """The shape as an attribute, −1 for one open length (or for those that `like` has there)."""
+    """Return the shape as an attribute, −1 for one open length, or for those in `like`."""
     if shape is None:
         return None
     beside = (*(None,) * (len(shape) - len(like)), *like)
@@ -287,7 +287,7 @@ def _broadcast(node: Node, x: Node, rewrite: Rewrite) -> Node | None:
 
 
 def _sum(node: Node, x: Node, rewrite: Rewrite) -> Node | None:
-    """The axes are those that the kernel would find, so the sums are the same."""
+    """Make a sum over the axes that the kernel would find, so that the bits are the same."""
     given, wanted = x.spec.shape or (), node.spec.shape
     if wanted is None or x.dtype.kind != "f" or len(wanted) > len(given):
         return None

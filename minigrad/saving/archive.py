@@ -46,12 +46,12 @@ _DAMAGE = (
 
 
 def array_entry(index: int) -> str:
-    """The name of the entry that holds the array of that number."""
+    """Return the name of the entry that holds the array of that number."""
     return f"arrays/{index}.npy"
 
 
 def write(path: str | os.PathLike[str], document: str, arrays: Iterable[Array]) -> None:
-    """Write the file; an older one stays whole until the new one is complete."""
+    """Write the file; an older one stays intact until the new one is complete."""
     with files.replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
         with archive.open(_info(DOCUMENT, len(document)), "w") as stream:
             stream.write(document.encode("ascii"))
@@ -61,7 +61,7 @@ def write(path: str | os.PathLike[str], document: str, arrays: Iterable[Array]) 
 
 
 def _info(name: str, size: int) -> zipfile.ZipInfo:
-    """An entry that says nothing of the time and the machine; its size decides on zip64."""
+    """Make an entry without time or machine; its size decides on zip64."""
     info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
     info.create_system, info.external_attr, info.file_size = 3, 0o644 << 16, size
     return info
@@ -93,7 +93,7 @@ class Archive:
         self._unused = names - {DOCUMENT}
 
     def document(self) -> Any:
-        """The JSON document, each key once, all numbers finite."""
+        """Read the JSON document; each key once, all numbers finite."""
         data = self._read(DOCUMENT, LONGEST_DOCUMENT)
         try:
             return json.loads(
@@ -107,7 +107,7 @@ class Archive:
             raise FormatError("format_json", entry=DOCUMENT, reason=str(error)[:200]) from None
 
     def array(self, index: int) -> Array:
-        """The array of that number, read once."""
+        """Read the array of that number, once."""
         if index not in self._arrays:
             name = array_entry(index)
             self._arrays[index] = _parse(name, self._read(name))
@@ -115,7 +115,7 @@ class Archive:
         return self._arrays[index]
 
     def finish(self) -> None:
-        """FormatError when some entry was not asked for."""
+        """Raise FormatError if an entry was never read."""
         for name in sorted(self._unused):
             raise FormatError("format_entry", entry=name)
 
@@ -162,7 +162,7 @@ def _short(text: str) -> int:
 
 
 def _parse(name: str, data: bytes) -> Array:
-    """The array of a .npy entry: its header is matched, never evaluated."""
+    """Parse the array of a .npy entry; its header is matched, never evaluated."""
     start = len(_MAGIC) + 2
     end = start + int.from_bytes(data[start - 2 : start], "little")
     header = _HEADER.fullmatch(data[start:end])

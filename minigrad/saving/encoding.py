@@ -1,6 +1,6 @@
 """Attributes of nodes as plain JSON values, and back.
 
-None, bools, strings, whole and finite numbers stand for themselves and a tuple is a list; anything
+None, bools, strings, integers and finite numbers stay as they are, a tuple is a list; anything
 else is an object with one key that says what it is: {"dtype": "float32"}, {"dim": 0}.
 """
 
@@ -19,8 +19,8 @@ from minigrad.saving.archive import DTYPES, NAMES
 
 DEEPEST = 16  # tuples in tuples, and graphs in graphs
 LONGEST = 10_000  # characters of a name or of any other text
-LARGEST = 2**63  # whole numbers lie below it, as NumPy's do
-INLINE = 8  # arrays of up to so many elements stand in the document
+LARGEST = 2**63  # integers are below it, as NumPy's are
+INLINE = 8  # arrays up to this size are written in the document
 
 _LARGEST_FLOAT = {d: float(np.finfo(d).max) for d in NAMES if d.kind == "f"}
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -36,7 +36,7 @@ class Encoder:
     def value(
         self, x: Any, nodes: dict[Any, int], graphs: dict[int, int], depth: int = DEEPEST
     ) -> Any:
-        """A JSON value for x. `nodes` numbers the nodes of this graph, `graphs` inner graphs by id.
+        """Encode x as JSON; `nodes` numbers this graph's nodes, `graphs` inner graphs by id.
 
         TypeError for what is no data, such as a function.
         """
@@ -74,7 +74,7 @@ class Encoder:
         raise TypeError(x)
 
     def array(self, x: Array) -> Any:
-        """A short array as it is, a longer one as the number of its entry."""
+        """Encode a short array in place, a longer one as the number of its entry."""
         name = dtype_name(x.dtype)
         if x.size <= INLINE and x.itemsize <= 8 and x.flags.c_contiguous:
             inline = [name, list(x.shape), [_number(n) for n in np.ravel(x).tolist()]]
@@ -89,14 +89,14 @@ def _number(x: Any) -> Any:
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
-    """The name of a data type of numbers; TypeError for any other."""
+    """Return the name of a numeric data type; TypeError for any other."""
     if dtype not in NAMES:
         raise TypeError(dtype)
     return NAMES[dtype]
 
 
 def claim(spec: Spec) -> Any:
-    """What a spec says, as JSON: an open length is null, a wholly unknown shape is null."""
+    """Encode a spec as JSON: null for an open length or an unknown shape."""
     if isinstance(spec, TupleSpec):
         return {"parts": [claim(part) for part in spec.parts]}
     shape = public_shape(spec.shape)
@@ -104,7 +104,7 @@ def claim(spec: Spec) -> Any:
 
 
 def text(x: Any) -> str:
-    """The text itself, if it is one of possible length and content; FormatError otherwise."""
+    """Return the text; FormatError unless its length and content are possible."""
     if type(x) is not str:
         raise FormatError("format_value", expected="string", value=_brief(x))
     if len(x) > LONGEST:
@@ -118,14 +118,14 @@ def text(x: Any) -> str:
 
 
 def whole(x: Any, below: int = LARGEST) -> int:
-    """A whole number from 0 to `below`; FormatError otherwise."""
+    """Return an integer from 0 to `below`; FormatError otherwise."""
     if type(x) is not int or not 0 <= x < below:
         raise FormatError("format_value", expected=f"0 ... {below - 1}", value=_brief(x))
     return x
 
 
 def items(x: Any, length: int | None = None) -> list[Any]:
-    """A list (of that length); FormatError otherwise."""
+    """Return a list (of that length); FormatError otherwise."""
     if type(x) is not list or (length is not None and len(x) != length):
         expected = "list" if length is None else f"list of {length}"
         raise FormatError("format_value", expected=expected, value=_brief(x))
@@ -159,7 +159,7 @@ class Decoder:
         self._graphs: Sequence[Any] = ()
 
     def value(self, x: Any, nodes: Sequence[Any], graphs: Sequence[Any]) -> Any:
-        """The value that JSON value x stands for; nodes and graphs are named by their numbers."""
+        """Decode a JSON value; nodes and graphs are given by their numbers."""
         self._nodes, self._graphs = nodes, graphs
         return self._value(x, DEEPEST)
 
@@ -193,7 +193,7 @@ class Decoder:
 
 
 def _inline(x: Any) -> Array:
-    """The array of [dtype, shape, values]."""
+    """Decode an array from [dtype, shape, values]."""
     name, lengths, numbers = items(x, 3)
     dtype = DTYPES.get(name) if type(name) is str else None
     shape = tuple(whole(n) for n in items(lengths))

@@ -1,4 +1,4 @@
-"""A saved graph that answers over HTTP: `python -m minigrad.saving.endpoint FILE`.
+"""A saved graph served over HTTP: `python -m minigrad.saving.endpoint FILE`.
 
 It prints the number of its port and listens to this machine alone. A POST holds a JSON list with
 a value for each input; the answer holds one for each output, or says what was wrong. It ends when
@@ -37,16 +37,16 @@ class Endpoint(ThreadingHTTPServer):
             self.session.run(global_variables_initializer())
 
     def answer(self, values: list[Any]) -> dict[str, Any]:
-        """The outputs for these inputs, and the wings of minigrad that this process has loaded."""
+        """Return the outputs for these inputs and the subpackages of minigrad that are loaded."""
         pairs = zip(self.graph.inputs, values, strict=True)
         fed = {x: np.asarray(value, x.dtype) for x, value in pairs}
         outputs = self.session.run(list(self.graph.outputs), fed)
-        wings = {name.split(".")[1] for name in sys.modules if name.startswith("minigrad.")}
-        return {"outputs": [np.asarray(y).tolist() for y in outputs], "loaded": sorted(wings)}
+        subpackages = {name.split(".")[1] for name in sys.modules if name.startswith("minigrad.")}
+        return {"outputs": [np.asarray(y).tolist() for y in outputs], "loaded": sorted(subpackages)}
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers each question with the graph of its server."""
+    """A handler that answers each request with its server's graph."""
 
     server: Endpoint
 
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is written down."""
+        """Write no log."""
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""A graph from a file: read as data, believed in nothing, built the ordinary way.
+"""Loading a graph from a file: read as data, fully checked, built the ordinary way.
 
-Every node goes through `Graph.add`, so shapes and data types are inferred anew and held against
+Every node goes through `Graph.add`, so shapes and data types are inferred again and checked against
 what the file claims. Nothing in the file is executed, and a file that is refused leaves nothing
 behind.
 """
@@ -39,7 +39,7 @@ REMEDIES = {
 
 
 def load_graph(path: str | os.PathLike[str]) -> Graph:
-    """The graph that `Graph.save` wrote: it runs without the code that built it.
+    """Load a graph that `Graph.save` wrote; it runs without the code that built it.
 
     Its text, its hash and its results are those of the graph that was saved; of a traced function
     it takes the arguments alone, and parameters are variables. Its nodes can be built upon
@@ -61,7 +61,7 @@ def load_graph(path: str | os.PathLike[str]) -> Graph:
     >>> mg.run(loaded, {"x": [[1, 2]]}).tolist()
     [[4.0, 7.0]]
     """
-    scope, context.scope = context.scope, ""
+    scope, context.now.scope = context.now.scope, ""
     try:
         with files.opened(path) as file:
             kind = files.kind_of(os.fstat(file.fileno()))
@@ -73,7 +73,7 @@ def load_graph(path: str | os.PathLike[str]) -> Graph:
         about: dict[str, Any] = {"reason": error.pair, "remedy": remedy, "ran": here()}
         raise FormatError("format_load", path=os.fspath(path), **about) from None
     finally:
-        context.scope = scope
+        context.now.scope = scope
 
 
 _DOCUMENT = frozenset(("format", "version", "lines", "graphs"))
@@ -84,7 +84,7 @@ _FULL_NODE = _NODE | {"inputs", "controls", "attrs", "scope"}
 
 
 def record(x: Any, required: Set[str], possible: Set[str]) -> dict[str, Any]:
-    """A JSON object with these keys and no others; FormatError otherwise."""
+    """Return a JSON object; FormatError unless it has these keys and no others."""
     if type(x) is not dict or not required <= x.keys() <= possible:
         keys = sorted(map(str, x))[:20] if type(x) is dict else type(x).__name__
         expected = f"{{{', '.join(sorted(required))}}}"
@@ -201,7 +201,7 @@ class _Loader:
 
 
 def _added(home: Graph, op: Op, operands: Sequence[Node], attrs: Attrs, name: str) -> Node:
-    """The node, if the operator's own rules let it stand."""
+    """Add the node; FormatError if the operator's own rules refuse it."""
     try:
         node = home.add(op, operands, attrs, name)
     except GraphError as error:
@@ -215,7 +215,7 @@ def _added(home: Graph, op: Op, operands: Sequence[Node], attrs: Attrs, name: st
 
 
 def _cut(home: Graph, facts: dict[str, Any], nodes: list[Node]) -> Graph:
-    """The graph with its ends; a frozen one with outputs leaves the graph it stands in open."""
+    """Return the graph with its ends; a frozen one with outputs leaves its home graph open."""
     ends = [_chosen(facts[key], nodes) for key in ("inputs", "outputs", "effects")]
     if any(x.op is not state.placeholder for x in ends[0]) or len({*ends[0]}) < len(ends[0]):
         names = ", ".join(ascii(x.name)[:50] for x in ends[0])

@@ -1,6 +1,6 @@
-"""What an operator takes: how many operands, which attributes, of which types.
+"""Signatures of operators: how many operands, which attributes, of which types.
 
-Nobody declares it: the kernel's parameters say it, and their annotations (or those of the shape
+It isn't declared: the kernel's parameters say it, and their annotations (or those of the shape
 rule). A graph that comes from a file is held against this.
 """
 
@@ -35,7 +35,7 @@ class Signature:
     others: bool = False
 
     def problem(self, operands: int, attrs: Attrs) -> str | None:
-        """What is wrong with a call, in a few words that are the same in every language."""
+        """Describe briefly, the same in every language, what is wrong with a call."""
         if operands < self.least or (self.most is not None and operands > self.most):
             most = "..." if self.most is None else self.most
             return f"{operands} operands ({self.least} ... {most})"
@@ -57,7 +57,7 @@ def _brief(value: Any) -> str:
 
 @functools.cache
 def signature(op: Op) -> Signature:
-    """The signature of an operator that has a kernel.
+    """Return the signature of an operator that has a kernel.
 
     >>> from minigrad import ops
     >>> signature(ops.softmax)
@@ -97,7 +97,7 @@ def _hints(function: Any) -> dict[str, Any]:
 
 
 def matches(value: Any, hint: Any) -> bool:
-    """Whether a value is of a type; what cannot be judged is. A list may stand for a tuple.
+    """Return whether a value matches a type; types we can't check match, a list matches a tuple.
 
     >>> matches((0, 1), int | tuple[int, ...] | None), matches("0", int), matches(True, int)
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Whether a call of an operator in a file is one that somebody could have built."""
+"""Checks that an operator's call in a file is one that code could have built."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from minigrad.static.forms import FORMS, PLACED, SHAPE, Form, holds
 
 
 def problem(op: Op, operands: Sequence[Node], attrs: Attrs) -> str | None:
-    """What is wrong with these operands and attributes, in a few words; None: nothing is."""
+    """Describe briefly what is wrong with these operands and attributes, or return None."""
     form, expected = FORMS.get(op), signature(op)
     if form is not None:
         known = {**form.attrs, **(form.optional or {})}
@@ -28,7 +28,7 @@ def problem(op: Op, operands: Sequence[Node], attrs: Attrs) -> str | None:
 
 
 def possible(spec: Spec) -> bool:
-    """Whether a rule gave a spec at all: with odd attributes it may give anything."""
+    """Return whether this is a valid spec: for odd attributes a rule may return anything."""
     if isinstance(spec, TupleSpec):
         return all(map(possible, spec.parts))
     shape = () if spec.shape is None else spec.shape

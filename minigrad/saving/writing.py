@@ -1,4 +1,4 @@
-"""A graph as a file: its nodes as JSON, one a line, and its arrays beside them.
+"""Writing a graph to a file: its nodes as JSON, one a line, and its arrays.
 
 The document holds
     format, version   what this is
@@ -28,7 +28,7 @@ MOST_NODES = 1_000_000  # inner graphs counted wherever they stand
 
 
 class HasVariables(Protocol):
-    """What is read of a session."""
+    """The part of a session that is read here."""
 
     variables: Mapping[Any, Array]
 
@@ -45,7 +45,7 @@ def save(graph: Graph, path: str | os.PathLike[str], session: HasVariables | Non
 
 
 class _Writer:
-    """Numbers what a file holds, and writes it down."""
+    """A writer that numbers a file's contents and writes them."""
 
     def __init__(self, values: Mapping[Any, Array] | None) -> None:
         self.values = values
@@ -65,7 +65,7 @@ class _Writer:
         return whole, self.encoder.arrays
 
     def _ordered(self, graph: Graph) -> list[Graph]:
-        """The inner graphs, each once and before those that hold it, then the graph itself."""
+        """Return the inner graphs, each once and before those that hold it, then the graph."""
         order: list[Graph] = []
         extent = Extent()
         waiting: list[tuple[Graph, bool]] = [(graph, False)]
@@ -142,7 +142,7 @@ class _Writer:
         return encoded
 
     def _line(self, node: Any) -> int:
-        """The number of the user's line; many nodes share one."""
+        """Return the number of the user's line; many nodes share one."""
         key = node.code, node.lasti
         if key not in self.places:
             where = node.where
@@ -152,7 +152,7 @@ class _Writer:
 
 
 class Extent:
-    """How many nodes there are, inner graphs counted wherever they stand, and how deeply nested.
+    """The number of nodes, with inner graphs counted at each use, and the nesting depth.
 
     FormatError when they are too many: a graph that holds another twice, which holds another
     twice, is short as a file and endless as a text.
@@ -175,7 +175,7 @@ class Extent:
             raise FormatError("format_limit", what="depth", count=self._height + 1, limit=DEEPEST)
 
     def close(self, graph: Graph) -> None:
-        """The present graph is complete; what follows belongs to the next one."""
+        """Complete the current graph; what follows belongs to the next one."""
         self._done[id(graph)] = self._size, self._height + 1
         self._size = self._height = 0
 
@@ -185,5 +185,5 @@ def _storable(words: str) -> str:
 
 
 def _listed(rows: Iterable[str]) -> str:
-    """A JSON list with each item on a line of its own."""
+    """Write a JSON list with each item on its own line."""
     return "[\n" + ",\n".join(rows) + "\n]"

@@ -26,7 +26,7 @@ class Body(Graph):
     or (with nothing around it) a tensor, whose value is taken anew at each call.
     """
 
-    claimed = frozenset()  # nobody feeds by name what is in here
+    claimed = frozenset()  # nodes in here aren't fed by name
     reads_tensors = True
 
     def __init__(self, outer: Graph | None = None, function: str = "") -> None:
@@ -39,7 +39,7 @@ class Body(Graph):
 
     @contextlib.contextmanager
     def extended(self) -> Iterator[None]:
-        """Build more on a finished body, its gradients for example; none of it stays in it."""
+        """Build more on a finished body, such as gradients, and remove it again afterwards."""
         kept = self._nodes, self._names
         self._nodes, self._names, self.frozen = (
             list(self._nodes),
@@ -60,19 +60,19 @@ class Body(Graph):
         return self.constant(as_array(x, dtype, who))
 
     def inside(self, x: Node) -> tuple[Op, Attrs] | None:
-        """What this input is where nothing is around: see `closed`. None: an input all the same."""
+        """Return what this input becomes in `closed` graphs; None: it stays an input."""
         return None
 
     def returned(self) -> tuple[Sequence[Any], bool]:
-        """What the function returned, nodes or arrays; whether it is one alone."""
+        """Return what the function returned, nodes or arrays, and whether it is a single value."""
         return self.outputs, self.single
 
     def refers_to(self, x: Any) -> bool:
-        """Whether this array is used by reference, not as the constant that it is now."""
+        """Return whether this array is used by reference, not as the constant that it is now."""
         return isinstance(self.outer, Body) and self.outer.refers_to(x)
 
     def _capture(self, x: Any) -> Node:
-        """What stands here for a node or tensor from outside, the same at each use."""
+        """Return the stand-in for a node or tensor from outside, the same one at each use."""
         if id(x) not in self._lifted:
             source = (
                 x if self.outer is None or x in self.outer else self.outer.lift(x, who="capture")
@@ -86,14 +86,14 @@ class Body(Graph):
         return self._lifted[id(x)][1]
 
     def _surrounded_by(self, node: Node) -> bool:
-        """Whether the node is of the graph around; a function may use those of any open graph."""
+        """Return whether a body may read the node: its graph is around it, or still open."""
         if self.outer is not None:
             return node in self.outer
         body = isinstance(node.graph, Body)
         return not node.graph.frozen and (not body or node.graph in building.stack)
 
     def _stand_in(self, source: Any) -> Node:
-        """A constant once more, or a placeholder for a value from outside."""
+        """Make a copy of a constant, or a placeholder for a value from outside."""
         if isinstance(source, Node) and source.op is state.constant:
             source.graph.embedded.add(source)
             return self.constant(source.attrs["value"])
@@ -118,12 +118,12 @@ class Body(Graph):
         return TraceError("leaked", **about, defined=node.where, ran=here())
 
     def input(self, attrs: Attrs, name: str | None) -> Node:
-        """A placeholder of this graph, outside any scope."""
-        scope, context.scope = context.scope, ""
+        """Add a placeholder to this graph, outside any scope."""
+        scope, context.now.scope = context.now.scope, ""
         try:
             return super().add(state.placeholder, (), attrs, name)
         finally:
-            context.scope = scope
+            context.now.scope = scope
 
     def buffer(self, x: Any) -> Node:
         return self.lift(x if self.outer is None else self.outer.buffer(x))
@@ -135,7 +135,7 @@ class Body(Graph):
         return False
 
     def run_counter(self) -> Node:
-        """The counter of the outermost graph; a traced function is given its own as an input."""
+        """Return the outermost graph's counter; a traced function gets its own as an input."""
         if self._counter is None:
             if self.outer is not None:
                 self._counter = self.lift(self.outer.run_counter())
@@ -144,7 +144,7 @@ class Body(Graph):
         return self._counter
 
     def call_counter(self, calls: Iterator[int]) -> Node:
-        """One more use in the outermost graph; a traced function is given its number."""
+        """Count one more call in the outermost graph; a traced function gets it as an input."""
         if self.outer is not None:
             return self.lift(self.outer.call_counter(calls))
         return self.input({"shape": (), "dtype": int64}, "call_counter")
@@ -163,7 +163,7 @@ class Body(Graph):
 
 
 def number_behind(x: Any) -> Node | None:
-    """The state of a loop that begins as a Python number, where x stands for one.
+    """Return the loop state behind x that starts from a Python number, or None.
 
     As long as the loop is being built, such a state has no data type of its own: its body notes in
     `numbers` which one it is to have.
@@ -177,7 +177,7 @@ def number_behind(x: Any) -> Node | None:
 
 @contextlib.contextmanager
 def tensors_as_nodes(graph: Graph) -> Iterator[None]:
-    """Read tensors as nodes of `graph` inside the block, even where there is no node beside them.
+    """Read tensors as nodes of `graph` inside the block, even without a node among the operands.
 
     A layer that is called with a node may so compute with its parameters alone.
     """
@@ -189,15 +189,15 @@ def tensors_as_nodes(graph: Graph) -> Iterator[None]:
 
 
 class listen_to_nobody:
-    """Keep the building of scratch nodes out of recordings, scopes and graphs of the user."""
+    """Keep scratch nodes built in the block out of the user's recordings, scopes and graphs."""
 
     def __enter__(self) -> None:
         now = context.now
-        self.told, self.scope = now.told, now.scope
-        now.told, now.scope = object(), ""
+        self.audience, self.scope = now.audience, now.scope
+        now.audience, now.scope = object(), ""
         self.graph = Graph().__enter__()
 
     def __exit__(self, *exc: object) -> None:
         self.graph.__exit__()
         now = context.now
-        now.told, now.scope = self.told, self.scope
+        now.audience, now.scope = self.audience, self.scope

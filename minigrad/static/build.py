@@ -44,7 +44,7 @@ def placeholder(
     *,
     name: str | None = None,
 ) -> Node:
-    """An input that is fed when the graph runs.
+    """Add an input that is fed when the graph runs.
 
     A length None is open: any length may be fed. Without `shape` nothing is known until then.
     The data type is float32 unless given. Both orders are understood, (name, shape, dtype) and
@@ -84,7 +84,7 @@ TYPES = {
 def Variable(
     initial_value: Any, name: str | None = None, dtype: npt.DTypeLike | None = None
 ) -> Node:
-    """A node whose value a session keeps between runs.
+    """Add a node whose value a session keeps between runs.
 
     It has no value in a session until `global_variables_initializer()` was run there. float32
     unless `dtype` or an array says otherwise. Raises DtypeError for what is not numbers.
@@ -103,7 +103,7 @@ def Variable(
 
 
 def constant(value: Any, dtype: npt.DTypeLike | None = None, name: str | None = None) -> Node:
-    """A value that is part of the graph: a number, nested lists, or an array, which is copied.
+    """Add a value that is part of the graph: a number, nested lists, or an array (copied).
 
     float32 unless `dtype` or an array says otherwise. Raises DtypeError for what is not numbers.
     (TensorFlow 1: tf.constant.)
@@ -118,7 +118,7 @@ def constant(value: Any, dtype: npt.DTypeLike | None = None, name: str | None = 
 
 
 def assign(variable: Any, value: Any) -> Node:
-    """A node that gives a variable a new value when it is fetched.
+    """Add a node that gives a variable a new value when it is fetched.
 
     All reads of the variable in the same run see the old value; the new one holds after the run.
     In a traced function it may also be a tensor from around: each call leaves it the new value.
@@ -153,7 +153,7 @@ def assign(variable: Any, value: Any) -> Node:
 
 
 def read_value(variable: Any) -> Node:
-    """The value of a variable at this point of the run: after the assignments that ran before.
+    """Read a variable at this point of the run: after the assignments that ran before.
 
     Which those are, control dependencies say. (TensorFlow 1: variable.read_value().)
 
@@ -174,7 +174,7 @@ def read_value(variable: Any) -> Node:
 
 
 def group(*nodes: Node) -> Node:
-    """A node that has others run and has no value itself. (tf.group.)
+    """Add a node that runs others and has no value itself. (tf.group.)
 
     >>> import minigrad as mg
     >>> with mg.Graph(), mg.Session() as sess:
@@ -189,7 +189,7 @@ def group(*nodes: Node) -> Node:
 
 
 def global_variables_initializer() -> Node:
-    """A node that gives every variable of the current graph its first value.
+    """Add a node that gives every variable of the current graph its initial value.
 
     It is not added to the graph, so it can be made for a frozen one, too. Every session starts
     without values and has to run it. (tf.global_variables_initializer.)

@@ -1,4 +1,4 @@
-"""A graph that needs nothing from around it: what a traced function captured, put inside."""
+"""Closing a graph: a traced function's captured values are put inside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Source = tuple[Op, Attrs]
 
 
 def closed(graph: Graph) -> Graph:
-    """The graph with variables and constants where it reads values from around a function.
+    """Return the graph with variables and constants in place of values from outside.
 
     It takes the arguments of the function alone and gives what the function returns, one output
     for each value; a graph that reads nothing from around is given back as it is. FormatError for
@@ -39,7 +39,7 @@ def _inside(x: Node) -> Source | None:
 
 
 def _copied(graph: Graph, inside: dict[Node, Source]) -> tuple[Graph, dict[Node, Any]]:
-    """The nodes once more, in their order, those with something inside as sources of their own."""
+    """Copy the nodes in their order; those with a value inside become sources."""
     result = Graph()
     new: dict[Node, Any] = {}
     for node in graph.nodes:

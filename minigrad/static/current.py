@@ -1,4 +1,4 @@
-"""Where new nodes go, for each thread."""
+"""The graph that new nodes are added to, for each thread."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class Building(threading.local):
     def __init__(self) -> None:
         self.default: Any = None  # made at its first use
         self.stack: list[Any] = []
-        self._takers: list[Any] = []  # who read tensors before each of these
+        self._readers: list[Any] = []  # who read tensors before each of these
         self.controls: tuple[Node, ...] = ()
 
-    def enter(self, graph: Any, taker: Any) -> None:
-        """Let new nodes go to `graph`, and this reader take operators on tensors."""
+    def enter(self, graph: Any, active_reader: Any) -> None:
+        """Add new nodes to `graph` from now on, and let this reader handle operators on tensors."""
         self.stack.append(graph)
-        self._takers.append(context.taker)
-        context.taker = taker
+        self._readers.append(context.now.active_reader)
+        context.now.active_reader = active_reader
 
     def leave(self, graph: Any) -> None:
-        """Let them go where they went before."""
+        """Restore the graph and the reader from before."""
         self.stack.remove(graph)
-        context.taker = self._takers.pop()
+        context.now.active_reader = self._readers.pop()
 
 
 building = Building()
-lifting = Lock()  # what stands for a value from outside stands there once, whoever asks first
+lifting = Lock()  # an outside value gets one stand-in, whichever thread is first

@@ -1,7 +1,8 @@
-"""What is fed to a graph: under which names, and as arrays of which types and shapes."""
+"""Feeds of a graph: under which names, and as arrays of which types and shapes."""
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
@@ -18,7 +19,7 @@ from minigrad.static import Graph, Node
 
 
 def check_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Any]:
-    """The fed values as arrays of the placeholders' types and shapes, or the error that says why.
+    """Convert the fed values to arrays that fit the placeholders; FeedError if they don't.
 
     Keys are placeholders of the graph, or their names; it need not need them all.
     """
@@ -35,14 +36,14 @@ def _placeholder_of(graph: Graph, key: Any) -> Node:
         found = key if isinstance(key, Node) and key.op is state.placeholder else None
     if found is not None and found.graph in origins(graph):
         return found
-    shown = key.name if isinstance(key, Node) else repr(key)
+    shown = key.name if isinstance(key, Node) else reprlib.repr(key)
     names = ", ".join(dict.fromkeys(n.name for n in graph.placeholders)) or "-"
     why = "feed_key" if found is None else "feed_foreign"
     raise FeedError(why, key=shown, names=names, ran=here())
 
 
 def _newest(graph: Graph, name: str) -> Node | None:
-    """The placeholder that holds a name; FeedError for what an older one of the name is called."""
+    """Return the placeholder of this name; FeedError if the name means an older one."""
     found = [n for n in graph.placeholders if n.name == name]
     if not found:
         older = next((n for n in graph.placeholders if graph.labels[n] == name), None)
@@ -54,7 +55,7 @@ def _newest(graph: Graph, name: str) -> Node | None:
 
 
 def origins(graph: Graph) -> set[Graph]:
-    """The graphs that the nodes of a graph may belong to: it may be cut out of another."""
+    """Return the graphs that a graph's nodes may belong to: it may be cut out of another."""
     return {graph, *(x.graph for x in (*graph.inputs, *graph.outputs))}
 
 

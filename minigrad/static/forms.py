@@ -1,4 +1,4 @@
-"""What a call of an operator must look like where nobody built it, as in a file.
+"""Checks of operator calls that weren't built by this code, as in a file.
 
 Operators with a kernel tell by its parameters. Those that executors handle enter here what the
 functions that build them see to and their own rules do not ask.
@@ -35,6 +35,6 @@ FORMS: dict[Op, Form] = {}
 
 
 def holds(place: Spec, value: Spec) -> bool:
-    """Whether the one may be put where the other is expected."""
+    """Return whether a value fits where another spec is expected."""
     plain = not isinstance(place, TupleSpec) and not isinstance(value, TupleSpec)
     return plain and place.dtype == value.dtype and fits(value.shape, place.shape)

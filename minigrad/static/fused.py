@@ -54,7 +54,7 @@ _calls: weakref.WeakKeyDictionary[Graph, _Calls] = weakref.WeakKeyDictionary()
 
 
 def calls_of(body: Graph) -> _Calls:
-    """The calls of a body, made once."""
+    """Return the calls of a body, made once."""
     found = _calls.get(body)
     if found is None:
         found = _calls[body] = _Calls(body)
@@ -67,7 +67,7 @@ def _run(out: Array | None, *arrays: Array, body: Graph, kind: str) -> Any:
 
 
 def _spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
-    """What the body gives for operands of these shapes, by the rules of its operators."""
+    """Infer the body's result for operands of these shapes by its operators' rules."""
     body: Graph = attrs["body"]
     if all(s is x.spec or s == x.spec for s, x in zip(specs, body.inputs, strict=True)):
         return TupleSpec.of([x.spec for x in body.outputs])
@@ -80,7 +80,7 @@ def _spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
 
 
 def _gradient(g: Any, y: Any, *xs: Any, wanted: Sequence[int], body: Graph, kind: str) -> list[Any]:
-    """The body once more, one operator at a time, and the gradient of that."""
+    """Build the body again, operator by operator, and its gradient."""
     graph = get_default_graph() if isinstance(get_default_graph(), Body) else y.graph
     inputs = [ops.identity(graph.lift(x)) for x in xs]  # one may have been made from another
     outputs = graph.inline(body, inputs, effects=False)
@@ -106,7 +106,7 @@ FUSED: Op = operator(
 
 
 def region(nodes: Sequence[Node], outputs: Sequence[Node]) -> tuple[list[Node], Body]:
-    """The body that computes `outputs` by these nodes, and the nodes that it takes as inputs.
+    """Return a body that computes `outputs` by these nodes, and its input nodes.
 
     `nodes` in an order in which they can be computed; constants of a single element move inside.
     """

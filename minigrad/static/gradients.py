@@ -29,7 +29,7 @@ __all__ = ["gradients"]
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
-    """A list of nodes: the gradients of (the sum of) `ys` with respect to each of `xs`.
+    """Build the gradients of (the sum of) `ys` with respect to each of `xs`; return a list.
 
     Nothing is computed: the gradients are more nodes of the same graph. It is a list for a single
     `x`, too; one that `ys` do not depend on gets None. (TensorFlow 1: tf.gradients.)
@@ -79,7 +79,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
 
 
 def _target(x: Any, graph: Graph, reached: Container[Node]) -> Node | None:
-    """The node of a target; a tensor that the graph does not use has none, and no gradient.
+    """Return the node of a target; None for a tensor that the graph doesn't use.
 
     In a branch or loop, what stands there for a node from around it.
     """
@@ -96,7 +96,7 @@ def _target(x: Any, graph: Graph, reached: Container[Node]) -> Node | None:
 
 
 def _contributions_of(g: Any, node: Node, leading: set[Any]) -> list[Contribution]:
-    """Shares of the operands that lead to a target; no gradient flows through the others."""
+    """Return the contributions to operands that lead to a target."""
     op, inputs = node.op, node.inputs
     followed = [i for i, x in enumerate(inputs) if x in leading and op.has_rule(i)]
     every = followed if op.broadcasts else ()

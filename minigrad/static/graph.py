@@ -1,4 +1,4 @@
-"""The graph: nodes in the order in which they were built, and what can be asked of them."""
+"""The graph: nodes in the order in which they were built, and queries about them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Graph:
         self._lifted: dict[int, tuple[Any, Node]] = {}
         self.inputs: tuple[Node, ...] = ()
         self.outputs: tuple[Node, ...] = ()
-        self.effects: tuple[Node, ...] = ()  # run with the outputs though nobody reads them
+        self.effects: tuple[Node, ...] = ()  # run with the outputs though nothing reads them
         self.updates: list[Any] = []  # new values of buffers, such as running means
         self._counter: Node | None = None
         self._layers: dict[int, tuple[Any, int, Iterator[int]]] = {}  # see `call_counter`
@@ -123,7 +123,7 @@ class Graph:
 
     @property
     def labels(self) -> Mapping[Node, str]:
-        """What each node is called here: its name, numbered where a newer one has the same."""
+        """The unique label of each node: its name, numbered if a newer node has the same."""
         if self._labels is not None:
             return self._labels
         found = labels(self._nodes)
@@ -132,12 +132,13 @@ class Graph:
         return found
 
     def __contains__(self, x: Any) -> bool:
-        """Whether this is a node that was built in this graph."""
+        """Return whether this is a node of this graph."""
         return isinstance(x, Node) and x.graph is self
 
     def __enter__(self) -> Self:
-        taker = None if in_body() and building.stack[-1] is not self else context.now.taker
-        building.enter(self, Node.reader if self.reads_tensors else taker)
+        leaves_body = in_body() and building.stack[-1] is not self
+        active = None if leaves_body else context.now.active_reader
+        building.enter(self, Node.reader if self.reads_tensors else active)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -148,7 +149,7 @@ class Graph:
         return f"<Graph: {len(self._nodes)} nodes, {len(self.outputs)} outputs, {kind}>"
 
     def add(self, op: Op, inputs: Sequence[Node], attrs: Attrs, name: str | None = None) -> Node:
-        """Append one node; its shape and data type are inferred here, so mistakes show here."""
+        """Append one node and infer its shape and data type, so that mistakes show here."""
         code, lasti = caller(sys._getframe(1))
         if self.frozen:
             raise FrozenGraphError("frozen", op=op.name, defined=Location(code, lasti))
@@ -174,7 +175,7 @@ class Graph:
         return tuple(x for x in building.controls if x.graph is self)
 
     def _claim(self, name: str, scope: str) -> str:
-        """The name as it is written; `labels` tells the nodes apart that have the same."""
+        """Return the name as written; `labels` tells nodes with equal names apart."""
         full = f"{scope}/{name}" if scope else name
         self._names.setdefault(full, [0])
         return full
@@ -188,7 +189,7 @@ class Graph:
         return full
 
     def lift(self, x: Any, dtype: Dtype | None = None, who: str = "constant") -> Node:
-        """Any operand as a node of this graph: a tensor or number becomes a node once."""
+        """Return any operand as a node of this graph; a tensor or number becomes a node once."""
         if isinstance(x, Node):
             if x.graph is not self:
                 raise x.graph.stray(x, who)
@@ -204,26 +205,26 @@ class Graph:
         return self.constant(as_array(x, dtype, who))
 
     def lifted(self, x: Any) -> Node | None:
-        """The node that a tensor became in this graph, if it did."""
+        """Return the node that a tensor became in this graph, or None."""
         return self._lifted[id(x)][1] if id(x) in self._lifted else None
 
     def buffer(self, x: Any) -> Node:
-        """The variable for a tensor that is kept from run to run though it has no gradient."""
+        """Return the variable for a tensor that is kept between runs without a gradient."""
         with lifting:
             if id(x) not in self._lifted:
                 self._lifted[id(x)] = (x, self.variable(np.array(x._array)[()], x.name, "buffer"))
         return self._lifted[id(x)][1]
 
     def is_variable(self, node: Node) -> bool:
-        """Whether this is what `assign` gives a new value."""
+        """Return whether `assign` can give this node a new value."""
         return node.op is state.variable
 
     def assigned(self, variable: Node, value: Node) -> Node:
-        """The node that gives it this value when it is fetched."""
+        """Return a node that gives the variable this value when it is fetched."""
         return self.add(state.assign, (variable, value), {})
 
     def parameters(self, nodes: Iterable[Node]) -> list[Node]:
-        """The variables among nodes that training changes: of floats, and no buffers of layers."""
+        """Return the variables that training changes: of floats, without the buffers of layers."""
         return [
             x
             for x in nodes
@@ -231,14 +232,14 @@ class Graph:
         ]
 
     def run_counter(self) -> Node:
-        """How many times this graph was run before in the session, an int64 number."""
+        """Return a node that counts the earlier runs of this graph in the session (int64)."""
         with lifting:
             if self._counter is None:
                 self._counter = self.add(state.run_counter, (), {"shape": (), "dtype": int64})
             return self._counter
 
     def call_counter(self, calls: Iterator[int]) -> Node:
-        """The number of one more call of a layer, an int64 number.
+        """Return a node with the number of one more call of a layer (int64).
 
         In runs of the whole graph its calls count on as `next(calls)` does in a dynamic graph:
         with two uses of the layer, 0 and 1 in the first run of a session, 2 and 3 in the second.
@@ -252,17 +253,17 @@ class Graph:
         return self.add(state.run_counter, (), attrs)
 
     def constant(self, value: Array, name: str | None = None) -> Node:
-        """A node that has this value; see `mg.constant`."""
+        """Add a node that has this value; see `mg.constant`."""
         return self.add(state.constant, (), state.valued(value), name)
 
     def variable(
         self, value: Array, name: str | None = None, role: state.Role | None = None
     ) -> Node:
-        """A node that begins with this value; see `mg.Variable`, and `state.variable` on roles."""
+        """Add a variable with this initial value; see `mg.Variable` and, on roles, `state`."""
         return self.add(state.variable, (), state.valued(value, role), name)
 
     def optimize(self, passes: Any = None) -> Graph:
-        """The graph after these optimiser passes; see `minigrad.passes.optimize`."""
+        """Optimize the graph by these passes; see `minigrad.passes.optimize`."""
         return self._optimizer(passes)
 
     def compile(
@@ -272,7 +273,7 @@ class Graph:
         session: Any = None,
         planner: Callable[..., Any] | None = None,
     ) -> Any:
-        """A program: this graph made ready to run many times; see `minigrad.compiler.Program`."""
+        """Compile this graph into a program to run many times; see `minigrad.compiler.Program`."""
         return self._compiler(optimize, executor, session, planner)
 
     def freeze(self) -> Self:
@@ -281,7 +282,7 @@ class Graph:
         return self
 
     def __getitem__(self, name: str) -> Node:
-        """The node of that name."""
+        """Return the node of that name."""
         for node, label in self.labels.items():
             if label == name:
                 return node
@@ -289,7 +290,7 @@ class Graph:
         raise GraphError("unknown_name", name=name, names=names)
 
     def replace(self, replacements: Mapping[Node, Node]) -> Graph:
-        """The graph with some nodes replaced by others, for example a placeholder by a result.
+        """Return the graph with some nodes replaced, for example a placeholder by a result.
 
         Returns a new frozen graph. Its inputs are those that were not replaced, needed or not, and
         the placeholders that came in; they are fed as before. CycleError, naming the path, when a
@@ -309,9 +310,9 @@ class Graph:
         return graph.freeze()
 
     def orders(self) -> Iterator[tuple[Node, ...]]:
-        """Every topological order of the nodes, one at a time, the one they were built in first.
+        """Yield every topological order of the nodes, first the one they were built in.
 
-        Placeholders, variables and constants wait for nothing and stand first in all. A chain has
+        Placeholders, variables and constants wait for nothing and come first in all. A chain has
         one order; their number can grow with the factorial of the number of nodes, so take
         what you need: `itertools.islice(graph.orders(), 10)`.
 
@@ -328,7 +329,7 @@ class Graph:
         return topological_orders(self._nodes)
 
     def reordered(self, order: Sequence[Node]) -> Graph:
-        """The frozen graph that has its nodes in this order, and so runs them in it.
+        """Return a frozen graph that has, and runs, its nodes in this order.
 
         ArgumentError when `order` does not hold each node once, or a node before one it depends on.
 
@@ -360,7 +361,7 @@ class Graph:
         return other.freeze().verify()
 
     def shape_of(self, node: Node) -> PublicShape | None:
-        """The shape of a node as Python may know it while the graph is built."""
+        """Return what Python may know of a node's shape while the graph is built."""
         return public_shape(node.spec.shape)
 
     def add_copy(
@@ -395,7 +396,7 @@ class Graph:
         controls: tuple[Node, ...],
         name: str | None = None,
     ) -> Node:
-        """A copy of a node of another graph; a placeholder itself, so that it is fed as before."""
+        """Copy a node of another graph; a placeholder is shared, so that it is fed as before."""
         if node.op is state.placeholder and not controls:
             self._names.setdefault(node.name, [0])
             self._nodes.append(node)
@@ -436,7 +437,7 @@ class Graph:
     def inlined(
         self, body: Graph, values: Sequence[Node], effects: bool = True
     ) -> dict[Node, Node]:
-        """Like `inline`; returns for each node of `body` the one that stands for it here."""
+        """Inline `body` like `inline`; return for each of its nodes the one in its place here."""
         new: dict[Node, Node] = dict(zip(body.inputs, values, strict=True))
         for node in body.nodes:
             if node in new:
@@ -444,23 +445,23 @@ class Graph:
             if node.op.impure and not effects:
                 new[node] = new[node.inputs[0]]
                 continue
-            name = self._unique(node.name, context.scope)
+            name = self._unique(node.name, context.now.scope)
             attrs = with_lengths(node.attrs, new) if body.open_lengths else node.attrs
             copy = self.add_copy(node, tuple(new[x] for x in node.inputs), name=name, attrs=attrs)
             new[node] = copy
             copy.attrs = attrs if effects else without_effects(attrs)
             copy.controls = (*self._own_controls(), *(new[x] for x in node.controls))
-            copy.scope = "/".join(filter(None, (context.scope, node.scope)))
+            copy.scope = "/".join(filter(None, (context.now.scope, node.scope)))
             if events.listeners:
                 events.emit("built", copy.op, copy)
         return new
 
     def stray(self, node: Node, who: str) -> GraphError:
-        """The error about a node of this graph where another graph is at hand."""
+        """Return the error about a node of this graph that was used in another one."""
         return GraphError("other_graph", op=who, name=node.name, defined=here())
 
     def python_value(self, node: Node, use: str) -> Any:
-        """What Python may know of the value of a node while it is built: nothing, says the error.
+        """Raise TraceError: a node has no value while the graph is built.
 
         `use` is the row of messages that tells what Python wanted it for.
         """
@@ -495,7 +496,7 @@ class Graph:
         return self
 
     def text(self, names: bool = True) -> str:
-        """The graph as text, one line a node: the same for the same graph on every machine.
+        """Write the graph as text, one line for each node, equal on every machine.
 
         Without `names`, placeholders and variables are told apart by their numbers alone.
 
@@ -520,7 +521,7 @@ class Graph:
         return "\n".join(lines)
 
     def counted(self) -> Counter[str]:
-        """How many nodes there are of each operator, those of inner graphs included."""
+        """Count the nodes of each operator, inner graphs included."""
         counts: Counter[str] = Counter()
         waiting: list[Graph] = [self]
         while waiting:
@@ -548,7 +549,7 @@ class Graph:
         *,
         shapes: Mapping[str, Sequence[int | None]] | None = None,
     ) -> Any:
-        """The graph as an `onnx.ModelProto`, written to `path` if there is one.
+        """Convert the graph to an `onnx.ModelProto`; write it to `path` if given.
 
         Inputs and outputs have the names of their nodes, a length that is open has a name as well,
         and each node tells the line that defined it. Variables are written with their initial
@@ -560,7 +561,7 @@ class Graph:
         return self._exporter(path, session, shapes)
 
     def hash(self) -> str:
-        """A fingerprint of the structure: equal for equal graphs, whatever is fed to them.
+        """Return a fingerprint of the structure, equal for equal graphs, whatever is fed to them.
 
         Names are no structure: a graph built again has new ones, and the same hash.
         """
@@ -580,13 +581,13 @@ def _verify_record(node: Node) -> None:
 
 
 def bodies_of(attrs: Attrs) -> dict[str, Graph]:
-    """The graphs among attributes, such as branches and steps of loops, in the order of names."""
+    """Return the graphs among attributes (branches, steps of loops) in the order of names."""
     found = {k: v for k, v in attrs.items() if isinstance(v, Graph)} if attrs else {}
     return dict(sorted(found.items())) if len(found) > 1 else found
 
 
 def without_effects(attrs: Attrs) -> Attrs:
-    """Attributes whose graphs print and assert nothing, nor do those that they hold."""
+    """Return attributes whose graphs, inner ones included, print and assert nothing."""
     return {k: _silent(v) if isinstance(v, Graph) and v.effects else v for k, v in attrs.items()}
 
 
@@ -603,7 +604,7 @@ def _silent(body: Graph) -> Graph:
 
 
 def has_effect(node: Node) -> bool:
-    """Whether something happens when this node runs, in it or in a branch or loop that it holds."""
+    """Return whether running this node has an effect, in it or in a branch or loop inside."""
     op = node.op
     return op.impure or (
         op.infer is not None and any(body.effects for body in bodies_of(node.attrs).values())

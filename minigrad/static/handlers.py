@@ -1,4 +1,4 @@
-"""What executors do with operators that have no kernel: sources, variables and counters.
+"""Handlers for operators that have no kernel: sources, variables and counters.
 
 Branches and loops enter their handlers themselves, see `control.steps`.
 """
@@ -39,7 +39,7 @@ def handles(op: Op) -> Callable[[Any], Any]:
 
 
 class Run:
-    """What one run of a program works on: its feeds, its variables, the updates it will make."""
+    """The state of one run of a program: its feeds, its variables, the updates it will make."""
 
     def __init__(self, feeds: Mapping[Node, Array], variables: Variables, target: Any) -> None:
         self.feeds, self.variables, self.target = feeds, variables, target
@@ -48,14 +48,14 @@ class Run:
 
 
 def ran(node: Node, value: Any, operands: list[Any]) -> Any:
-    """Tell that a node ran."""
+    """Report that a node ran."""
     if events.listeners:
         events.emit("run", node.op, node, value, tuple(operands))
     return value
 
 
 def expect_fed(node: Node, feeds: Mapping[Node, Array], target: Node) -> None:
-    """NotFedError unless there is a value for this placeholder, which `target` needs."""
+    """Raise NotFedError unless this placeholder, which `target` needs, has a value."""
     if node not in feeds:
         namesake = next((x for x in feeds if x.name == node.name), None)
         raise NotFedError(
@@ -77,7 +77,7 @@ def _placeholder(run: Run, step: Step, operands: list[Any]) -> Array:
 
 
 def value_of(node: Node, variables: Variables) -> Array:
-    """The present value of a variable; UninitializedError if it has neither this nor its own."""
+    """Return the current value of a variable; UninitializedError if it has none."""
     if node in variables:
         return variables[node]
     if "role" not in node.attrs:
@@ -102,14 +102,14 @@ def _constant(run: Run, step: Step, operands: list[Any]) -> Array:
 
 
 def read(node: Node, value: Array) -> Array:
-    """Tell that a value enters a run."""
+    """Report that a value enters a run."""
     if events.listeners:
         events.emit("read", node.op, node, value)
     return value
 
 
 def copied(value: Any, name: str, shape: Any, defined: Any = None) -> Any:
-    """A copy for the variable of this name and shape: the value may be fetched, too."""
+    """Copy a value for the variable of this name and shape; the original may be fetched, too."""
     if value.shape != shape:
         expected = show_shape(shape)
         about: dict[str, Any] = {"shape": value.shape, "defined": defined, "ran": here()}
@@ -154,7 +154,7 @@ def _output(run: Run, step: Step, operands: list[Any]) -> Array:
 
 
 def counter_numbers(nodes: Iterable[Node]) -> dict[Node, tuple[int, int]]:
-    """Of each counter which one it is among those of its layer, and of how many."""
+    """Return each counter's number among those of its layer, and how many there are."""
     layers: dict[Any, list[Node]] = {}
     for node in nodes:
         if node.op is state.run_counter:
@@ -167,7 +167,7 @@ def counter_numbers(nodes: Iterable[Node]) -> dict[Node, tuple[int, int]]:
 
 
 def number_counters(steps: Iterable[Any]) -> None:
-    """Tell the steps of one program that count calls of layers where they stand."""
+    """Number the steps of one program that count calls of layers."""
     counting = {step.node: step for step in steps if step.node.op is state.run_counter}
     for node, place in counter_numbers(counting).items():
         counting[node].place = place

@@ -10,7 +10,7 @@ from minigrad.static.node import Node
 
 
 def labels(nodes: Iterable[Node]) -> dict[Node, str]:
-    """What each node is called among these: of those with one name the holder keeps it.
+    """Return a label for each node; of several with one name only its holder keeps it.
 
     That is the newest placeholder or variable, so that a cell that ran again shows the names that
     it says; among other nodes the oldest. The others are numbered, the oldest first.

@@ -78,7 +78,7 @@ class Node(BaseNode, Value):
 
     @property
     def shape(self) -> PublicShape | None:
-        """The shape; None stands for an unknown length, or for a wholly unknown shape."""
+        """The shape; None means an unknown length, or a wholly unknown shape."""
         shape: PublicShape | None = self.graph.shape_of(self)
         return shape
 
@@ -122,14 +122,14 @@ class Node(BaseNode, Value):
         return int(self.graph.python_value(self, "use_number").__index__())
 
     def item(self) -> Any:
-        """TraceError: a node has no value. A tensor gives its single number."""
+        """Raise TraceError: a node has no value; only a tensor has `item`."""
         return self.graph.python_value(self, "use_number").item()
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return np.array(self.graph.python_value(self, "use_array"), *args, **kwargs)
 
     def numpy(self) -> Any:
-        """TraceError: a node has no value. A tensor gives its array."""
+        """Raise TraceError: a node has no value; only a tensor has an array."""
         return self.graph.python_value(self, "use_array")
 
     def __iter__(self) -> Iterator[Any]:
@@ -143,23 +143,23 @@ class Node(BaseNode, Value):
         return len(self.graph.python_value(self, "use_loop"))
 
     def detach(self) -> Node:
-        """The same value, through which no gradient flows."""
+        """Return the same value without a gradient flowing through it."""
         return self._apply(ops.stop_gradient)
 
     def backward(self, *args: Any, **kwargs: Any) -> None:
-        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
+        """Raise TraceError: the gradients of a node are nodes, built by `mg.gradients`."""
         raise self._refusal("node_backward", "backward")
 
     def register_hook(self, *args: Any, **kwargs: Any) -> None:
-        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
+        """Raise TraceError: the gradients of a node are nodes, built by `mg.gradients`."""
         raise self._refusal("node_backward", "register_hook")
 
     def retain_grad(self) -> None:
-        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
+        """Raise TraceError: the gradients of a node are nodes, built by `mg.gradients`."""
         raise self._refusal("node_backward", "retain_grad")
 
     def copy_(self, value: Any) -> None:
-        """TraceError: a node never changes. A variable gets new values from `mg.assign`."""
+        """Raise TraceError: a node never changes; `mg.assign` gives a variable new values."""
         raise self._refusal("node_in_place", "copy_")
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -170,7 +170,7 @@ class Node(BaseNode, Value):
 
 
 def _refused(name: str) -> Any:
-    """A method that changes tensors in place: nodes never change."""
+    """Make a method that raises TraceError: nodes never change in place."""
 
     def method(self: Node, *args: Any, **kwargs: Any) -> Any:
         raise self._refusal("node_in_place", name)

@@ -1,4 +1,4 @@
-"""The order of nodes: what must come before what."""
+"""The order of nodes, by dependency."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minigrad.static.node import Node
 
 
 def dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) -> list[Node]:
-    """Nodes after their (replaced) inputs; CycleError when there is no such order."""
+    """Order nodes after their (replaced) inputs; CycleError if there is no such order."""
     done: dict[Node, bool] = {}  # False while the node's inputs are being visited
     order: list[Node] = []
     path: list[Node] = []
@@ -34,9 +34,9 @@ def dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) -> 
 
 
 def topological_orders(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
-    """Every order in which each node comes after those that it depends on; the given one first.
+    """Yield every order in which nodes follow what they depend on, first the given one.
 
-    Nodes that depend on none of them wait for nothing: they stand first in all orders.
+    Nodes that depend on none of them wait for nothing: they come first in all orders.
     """
     given = {*nodes}
     before = {n: given & {*n.inputs, *n.controls} for n in nodes}

@@ -1,4 +1,4 @@
-"""How operators on nodes are read: which graph they go to, and what becomes of the operands."""
+"""The reading of operators on nodes: which graph they go to, and how operands are converted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GraphReader:
     gradients: ClassVar[Callable[..., list[Any]]]  # set by `minigrad.static.gradients`
 
     def run_all(self) -> None:
-        """Nothing was put off to be run."""
+        """Do nothing: no operation was put off."""
 
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Node:
         if context.now.recording and _ready(op, operands):
@@ -38,7 +38,7 @@ class GraphReader:
         given = [x.as_node() if isinstance(x, TracedLength) else as_weak(op, x) for x in operands]
         mixed = [x if is_weak(x) else graph.lift(x, who=op.name) for x in given]
         node = graph.add(op, [graph.lift(x) for x in unify(op, mixed, _cast)], attrs)
-        if context.recording or node.dtype.kind != "f" or op is ops.stop_gradient:
+        if context.now.recording or node.dtype.kind != "f" or op is ops.stop_gradient:
             return node
         return graph.add(ops.stop_gradient, (node,), {})  # no_grad while building
 
@@ -47,7 +47,7 @@ Node.reader = GraphReader()
 
 
 def _ready(op: Op, operands: tuple[Any, ...]) -> bool:
-    """Whether these are nodes of the graph being built, and need no conversion."""
+    """Return whether these are nodes of the graph being built that need no conversion."""
     if not operands or type(operands[0]) is not Node:
         return False
     graph, dtype = operands[0].graph, operands[0].spec.dtype
@@ -65,7 +65,7 @@ def _cast(x: Any, dtype: Dtype) -> Any:
 
 
 def graph_of(op: Op, operands: Iterable[Any]) -> Graph:
-    """The body being built, else the one graph that all node operands belong to."""
+    """Return the body being built, or else the graph that all node operands belong to."""
     if building.stack and isinstance(building.stack[-1], Body):
         return building.stack[-1]
     nodes = [x for x in operands if isinstance(x, Node)]
@@ -81,7 +81,7 @@ def graph_of(op: Op, operands: Iterable[Any]) -> Graph:
 
 
 def get_default_graph() -> Graph:
-    """The graph that new placeholders, variables and constants are added to.
+    """Return the graph that new placeholders, variables and constants are added to.
 
     It is that of the innermost `with mg.Graph():`, or the one that is there from the start.
     (tf.get_default_graph.)
@@ -116,7 +116,7 @@ def reset_default_graph() -> None:
 
 @contextlib.contextmanager
 def control_dependencies(nodes: Iterable[Node]) -> Iterator[None]:
-    """Nodes built inside the block run after `nodes`, though they need no value from them.
+    """Make nodes built inside the block run after `nodes`, even without using their values.
 
     >>> import minigrad as mg
     >>> with mg.Graph(), mg.Session() as sess:
@@ -141,7 +141,7 @@ def control_dependencies(nodes: Iterable[Node]) -> Iterator[None]:
 
 
 def expect_node(what: str, x: Any, graph: Graph | None = None) -> Node:
-    """A node, or the node that a tensor became in the graph; GraphError for anything else."""
+    """Return a node, or the node that a tensor became; GraphError for anything else."""
     if isinstance(x, Gradients):
         raise x.refusal(what)
     node = x if isinstance(x, Node) else (graph or get_default_graph()).lifted(x)

@@ -99,11 +99,11 @@ class Interpreter:
 
     @classmethod
     def computing(cls, feeds: Mapping[Node, Array], variables: Variables) -> Any:
-        """The function that gives the values of nodes for these feeds, and changes nothing."""
+        """Return a function that computes nodes for these feeds without changing anything."""
         return lambda nodes: cls(nodes)(feeds, {**variables})
 
     def compute(self, run: Run, given: Sequence[Any]) -> list[Any]:
-        """The outputs as they come, for these values of the given nodes."""
+        """Compute the outputs for these values of the given nodes."""
         values: list[Any] = [None] * len(self.nodes)
         for i, value in zip(self._given_slots, given, strict=True):
             values[i] = value
@@ -115,7 +115,7 @@ class Interpreter:
 
 
 def own(op: Op, value: Any) -> Any:
-    """A result that the caller may change without touching anything of ours."""
+    """Return a result that the caller may change: a copy where it is needed."""
     borrowed = op in HANDLERS or getattr(value, "base", None) is not None
     return value.copy()[()] if borrowed and isinstance(value, np.ndarray) else value
 
@@ -158,7 +158,7 @@ def run(graph: Graph, feed_dict: Mapping[Any, Any] | None = None) -> Any:
 
 
 def _remedy(given: Any) -> str:
-    """The row that says what to do with something that is no graph."""
+    """Return the row of the message table that says what to do with a non-graph."""
     listed = given if isinstance(given, list | tuple) else [given]
     if listed and all(isinstance(x, Node) for x in listed):
         return "expect_built"

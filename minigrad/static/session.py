@@ -54,7 +54,7 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Forget all variables; a closed session runs nothing more."""
+        """Drop all variables; a closed session runs nothing more."""
         self.turn.run(self._forget)
 
     def _forget(self) -> None:
@@ -84,7 +84,7 @@ class Session:
         return _arrange(arrangement, results)
 
     def value(self, variable: Any) -> Array:
-        """The present value of a variable, or of the tensor that became one."""
+        """Return the current value of a variable, or of the tensor that became one."""
         node = variable if isinstance(variable, Node) else self.graph.lift(variable)
         return self.run(node)
 
@@ -107,7 +107,7 @@ class Session:
         return len(nodes) - 1
 
     def _holds(self, node: Node) -> bool:
-        """Whether a node of another graph is held by this one, which was cut out of it."""
+        """Return whether this graph, cut out of another, holds that node."""
         return self.graph.frozen and (node.graph in origins(self.graph) or node in self._held)
 
     @functools.cached_property
@@ -116,7 +116,7 @@ class Session:
 
 
 def _like(sequence: Any, items: list[Any]) -> Any:
-    """Items in a list, or in a tuple of the same kind; a named tuple takes them one by one."""
+    """Arrange items in a sequence of the same type; a named tuple takes them one by one."""
     kind = list if isinstance(sequence, list) else type(sequence)
     return kind(*items) if hasattr(kind, "_fields") else kind(items)
 

@@ -21,7 +21,7 @@ def describe(
     bodies: Mapping[str, Any],
     names: Mapping[Node, str] | None,
 ) -> str:
-    """Operator, operands by their numbers, attributes; the graphs that it holds are indented."""
+    """Describe a node: operator, operands by number, attributes; inner graphs are indented."""
     if node.op in (state.placeholder, state.variable):
         text = f"{node.op} {_quoted(names[node])}" if names else str(node.op)
         return text if node.op is state.placeholder else f"{text} {_digest(node.attrs['value'])}"
@@ -42,7 +42,7 @@ def _quoted(name: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """An attribute as text that does not depend on the machine."""
+    """Write an attribute as text that doesn't depend on the machine."""
     if isinstance(value, (np.ndarray, np.generic)):
         return _digest(np.asarray(value))
     if isinstance(value, tuple) and any(isinstance(n, Dim) for n in value):
@@ -51,7 +51,7 @@ def _plain(value: Any) -> str:
 
 
 def _digest(value: Array) -> str:
-    """A short value itself, a long one by its fingerprint."""
+    """Write a short value in full, a long one by its fingerprint."""
     if value.size <= 8:
         return str(value.tolist())
     return "#" + hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:12]

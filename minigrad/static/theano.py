@@ -1,6 +1,6 @@
 """Theano's way to run a graph: `function` makes a Python function out of inputs and outputs.
 
-In Theano's words a placeholder is a symbolic variable, and a variable is a shared one: all
+In Theano's terms a placeholder is a symbolic variable, and a variable is a shared one: all
 functions see its value, and keep it from call to call.
 """
 
@@ -34,7 +34,7 @@ def theano_function(
     updates: Pairs | None = None,
     givens: Pairs | None = None,
 ) -> TheanoFunction:
-    """A function of the inputs that returns the outputs: one array, or a list for a list.
+    """Compile a function of the inputs that returns the outputs: an array, or a list of them.
 
     inputs: placeholders. updates: pairs (variable, its new value), done after all outputs were
     computed, so every read sees the old values. givens: pairs (node, what stands in for it), of
@@ -53,7 +53,7 @@ def theano_function(
 
 
 class TheanoFunction:
-    """What `theano_function` makes; call it with one value for each input, in order or by name.
+    """The result of `theano_function`; call it with one value for each input, in order or by name.
 
     `session` holds the values of the variables.
     """
@@ -92,7 +92,7 @@ class TheanoFunction:
             raise NotFedError("function_needs", name=x.name, defined=x.where, ran=here())
 
     def __call__(self, *values: Any, **named: Any) -> Any:
-        """Run once: the outputs are computed, then the variables updated.
+        """Run once: compute the outputs, then update the variables.
 
         Raises FeedError for another number of values, or for values of another shape or type; then
         no variable has changed.
@@ -124,7 +124,7 @@ class TheanoFunction:
                 values[node] = node.attrs["value"].copy()
 
     def get_value(self, variable: Any) -> Array:
-        """A copy of the present value of a variable. (Theano: variable.get_value().)"""
+        """Return a copy of a variable's current value. (Theano: variable.get_value().)"""
         node = _variable("get_value", variable)
         values = self.session.variables
         value: Array = values[node] if node in values else node.attrs["value"]
@@ -166,7 +166,7 @@ def _variable(who: str, x: Any) -> Node:
 
 
 def _stand_in(node: Node, value: Any) -> Node:
-    """What is computed instead of a node, in its data type."""
+    """Return what is computed instead of a node, in its data type."""
     other: Node = node.graph.lift(value, node.dtype, "theano_function")
     if not fits(other.spec.shape, node.spec.shape):
         expected, shape = show_shape(node.shape), show_shape(other.shape)
@@ -178,7 +178,7 @@ def _stand_in(node: Node, value: Any) -> Node:
 
 
 def _session_of(graph: Graph) -> Session:
-    """The one session of all functions of a graph."""
+    """Return the one session of all functions of a graph."""
     with lifting:
         if graph.shared is None:
             graph.shared = Session(graph)

@@ -27,28 +27,28 @@ class TracedLength(int):
         return length
 
     def evaluated(self, new: Mapping[Any, Any]) -> int:
-        """The length for the nodes that stand in the place of those that it was read from."""
+        """Evaluate the length for the nodes that replace those it was read from."""
         return _evaluated(self.term, lambda node, axis: new[node].spec.shape[axis])
 
     def expect(self, holds: Callable[[int], bool]) -> None:
-        """Say of which lengths the trace is right, where Python has made use of the example's."""
+        """Note for which lengths the trace is valid, if Python used the example's length."""
         nodes, _ = in_operands([self])
         nodes[0].graph.expected.append((self, holds))
 
     @staticmethod
     def repeated(value: Any, lengths: Any) -> Any:
-        """A value of the graph that repeats a number to these lengths."""
+        """Return a value of the graph that repeats a number to these lengths."""
         nodes, terms = in_operands(lengths, first=1)
         return ops.broadcast_by(value, *nodes, shape=terms)
 
     def as_node(self) -> Any:
-        """The number as a value of the graph."""
+        """Return the number as a value of the graph."""
         nodes, terms = in_operands([self])
         return ops.lengths_of(*nodes, shape=terms)[0]
 
 
 def in_operands(lengths: Any, first: int = 0) -> tuple[list[Any], tuple[Any, ...]]:
-    """The nodes that lengths are read from, and the lengths in terms of (operand, axis).
+    """Return the nodes that lengths are read from, and the lengths as (operand, axis).
 
     first: the number that the first of these nodes has among the operands.
     """
@@ -66,7 +66,7 @@ def in_operands(lengths: Any, first: int = 0) -> tuple[list[Any], tuple[Any, ...
 
 
 def with_lengths(tree: Any, new: Mapping[Any, Any]) -> Any:
-    """Attributes of a node with the lengths that they have for other inputs."""
+    """Return attributes of a node with the lengths that they have for other inputs."""
     if isinstance(tree, TracedLength):
         return tree.evaluated(new)
     if isinstance(tree, dict):
@@ -85,7 +85,7 @@ def _evaluated(term: Any, read: Callable[[Any, int], int]) -> int:
 
 
 def _arithmetic(name: str, sign: str, compute: Callable[[int, int], int]) -> None:
-    """The two methods behind a sign of Python, which keep what the result was computed from."""
+    """Make the two methods of an operator that keep what a length was computed from."""
 
     def forward(self: TracedLength, other: Any) -> Any:
         if not isinstance(other, int) or isinstance(other, bool):

@@ -1,4 +1,4 @@
-"""The list that `mg.gradients` returns, and what it says where it is used as a single node."""
+"""The list that `mg.gradients` returns, and its error when used as a single node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Gradients(list[Any]):
     reader: ClassVar[Reader]
 
     def refusal(self, use: str) -> GraphError:
-        """The error about a list that is used as a node."""
+        """Return the error about a list that is used as a node."""
         return GraphError("gradients_list", use=use, count=len(self), defined=here())
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -60,7 +60,7 @@ class Gradients(list[Any]):
         return super().__ne__(self._plain("!=", other))
 
     def _plain(self, sign: str, other: Any) -> Any:
-        """What a list may stand beside: a list, but for + not a second one of gradients."""
+        """Return the other operand if a list may be combined with it; GraphError otherwise."""
         if not isinstance(other, list) or ("+" in sign and isinstance(other, Gradients)):
             raise self.refusal(sign)
         return other
@@ -84,7 +84,7 @@ for _name in ("abs", "float", "int"):
 
 
 class _Refusing:
-    """How an operator reads such a list among its operands: not at all."""
+    """The reader that refuses such a list among an operator's operands."""
 
     level = 10
 

@@ -1,4 +1,4 @@
-"""C functions in the making: which arrays they take, which lengths, and what they are called."""
+"""C functions under construction: the arrays and lengths they take, and their names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minigrad.compiler.c.scalars import C_TYPES, c_type
 from minigrad.core import Dim, Dtype, Shape, Spec
 from minigrad.static import Node
 
-# What stands behind a line; read only when somebody looks. A text, a node that does a part of the
+# The comment after a line, made only when shown: a text, a node that does a part of the
 # work, or, as a number, the operand at that position of the node that the function is for, OWN:
 # that node, or below that, counted downwards, the nodes of its body.
 Remark = Node | str | int | None
@@ -22,7 +22,7 @@ WRITTEN = 128  # declared lengths up to here are written out: their loops can be
 
 @dataclass(frozen=True)
 class Form:
-    """What is known of an array: what the graph declares, and what it is this time."""
+    """An array's properties: those that the graph declares, and those of this run."""
 
     dtype: Dtype
     declared: Shape
@@ -30,7 +30,7 @@ class Form:
 
     @classmethod
     def of(cls, declared: Spec, found: Spec) -> Form | None:
-        """None where C has no such type or a length is not known."""
+        """Return the form of a value; None if C has no such type or a length is unknown."""
         shape = found.shape
         if found.dtype not in C_TYPES or shape is None:
             return None
@@ -61,18 +61,18 @@ class Block:
 
     @functools.cached_property
     def name(self) -> str:
-        """What it does, and a fingerprint of how: equal blocks are written once."""
+        """The C function's name: its stem and a hash of its text; equal blocks share one."""
         code = "\n".join([*self.parameters, *(line for line, _ in self.lines)])
         return f"{self.stem}_{hashlib.sha256(code.encode()).hexdigest()[:8]}"
 
     def for_any(self, node: Node) -> Block:
-        """The same for any node like this one."""
+        """Return the block for any node like this one."""
         number = {x: OWN - i for i, x in enumerate([node, *body_of(node)])}
         lines = [(code, number.get(x, x) if isinstance(x, Node) else x) for code, x in self.lines]
         return replace(self, lines=tuple(lines))
 
     def text(self, node: Node | None = None) -> str:
-        """The function in C, with comments that tell of this node."""
+        """Write the C function, with comments about this node."""
         kind = "int" if self.fails else "void"
         head = f"static NOINLINE {kind} {self.name}({', '.join(self.parameters)})"
         lines = [written(code, comment, node) for code, comment in self.lines]
@@ -88,7 +88,7 @@ class Writer:
     results: Sequence[Form]
     operands: Sequence[Form]
     unread: Container[int] = ()  # positions of operands whose shape is read and whose data are not
-    unwritten: Container[int] = ()  # positions of results that nobody wants
+    unwritten: Container[int] = ()  # positions of results that aren't stored
     lines: list[tuple[str, Remark]] = field(default_factory=list)
     lengths: list[tuple[int, int]] = field(default_factory=list)
     fails: bool = False
@@ -117,7 +117,7 @@ class Writer:
         self.open(f"for (int64_t {index} = 0; {index} < {length}; {index}++)", comment)
 
     def length(self, array: int, axis: int) -> str:
-        """The length of an axis: a number where the graph says it, else an argument."""
+        """Return the length of an axis: a number if the graph knows it, else an argument."""
         declared = [*self.results, *self.operands][array].declared[axis]
         if isinstance(declared, int) and declared <= WRITTEN:
             return str(declared)
@@ -127,7 +127,7 @@ class Writer:
         return self._names[declared]
 
     def size(self, array: int, axes: Sequence[int]) -> str:
-        """The product of some lengths."""
+        """Return the product of some lengths."""
         return " * ".join(self.length(array, a) for a in axes) or "1"
 
     def block(self) -> Block:
@@ -155,13 +155,13 @@ STRANGE, NUMBERED = re.compile(r"\W+", re.ASCII), re.compile(r"_\d+$")
 
 
 def stem_of(text: str) -> str:
-    """A name as it may stand in C."""
+    """Return a name that is valid in C."""
     plain = STRANGE.sub("_", text).strip("_").lower()
     return NUMBERED.sub("", plain)[:40] or "block"
 
 
 def written(code: str, comment: Remark, node: Node | None) -> str:
-    """A line within a function for this node; behind it what its comment tells, if there is a node.
+    """Write a line of a function for this node, followed by its comment if there is a node.
 
     All in one line, without a `\\` that would draw the next one into the comment.
     """
@@ -182,6 +182,6 @@ BACKSLASH = "\\"
 
 
 def body_of(node: Node) -> Sequence[Node]:
-    """The nodes that a fused region is made of; of other operators none."""
+    """Return the nodes of a fused region; none for other operators."""
     body = node.attrs.get("body")
     return () if body is None else body.nodes

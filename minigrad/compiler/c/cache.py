@@ -1,6 +1,6 @@
 """Compiled libraries on disk, so that the next process need not compile.
 
-They lie in a folder of the user's cache that belongs to the user and that nobody else may enter;
+They are in a folder of the user's cache that belongs to the user and no one else may enter;
 if it is not so, it is not used. A file is named after what it was made from and after what is in
 it, and is loaded only if that is in it. It comes into its place at once and whole.
 """
@@ -22,7 +22,7 @@ MOST = 512  # files; the oldest go first
 
 
 def key_of(parts: Iterable[str]) -> str:
-    """One name for everything that a library is made from."""
+    """Return one name for everything that a library is made from."""
     found = hashlib.sha256()
     for part in parts:
         found.update(f"{len(part)}:{part}".encode())
@@ -30,7 +30,7 @@ def key_of(parts: Iterable[str]) -> str:
 
 
 def location() -> Path | None:
-    """Where the cache of the user lies on this platform."""
+    """Return the path of the user's cache on this platform."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         base = Path(local) if local else None
@@ -43,7 +43,7 @@ def location() -> Path | None:
 
 
 def folder() -> Path | None:
-    """The folder, made if need be; None if it is not the user's alone."""
+    """Return the folder, made if necessary; None if it isn't the user's alone."""
     path = location()
     if path is None:
         return None
@@ -58,7 +58,7 @@ def folder() -> Path | None:
 def _private(about: os.stat_result) -> bool:
     if not stat.S_ISDIR(about.st_mode):
         return False
-    if sys.platform == "win32":  # what lies under LOCALAPPDATA is the user's by its access list
+    if sys.platform == "win32":  # files under LOCALAPPDATA are the user's by its access list
         return True
     return about.st_uid == os.getuid() and not stat.S_IMODE(about.st_mode) & 0o077
 
@@ -68,7 +68,7 @@ def _digest(content: bytes) -> str:
 
 
 def lookup(key: str) -> Path | None:
-    """The library of this key, if it is there and whole; a damaged one is removed."""
+    """Return the library of this key if it is there and intact; remove a damaged one."""
     home = folder()
     if home is None:
         return None
@@ -83,7 +83,7 @@ def lookup(key: str) -> Path | None:
 
 
 def store(key: str, content: bytes) -> Path | None:
-    """Put a library into the cache; None if that cannot be."""
+    """Put a library into the cache; return None if that isn't possible."""
     home = folder()
     if home is None:
         return None

@@ -28,18 +28,18 @@ SUFFIX = ".dll" if sys.platform == "win32" else ".so"
 
 
 class CompilerError(Exception):
-    """The compiler did not make a library of a source; says what it said first."""
+    """A compilation that failed, with the first line of the compiler's message."""
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """How to call a compiler, and what tells it from another one or another version of it."""
+    """The command of a compiler, and a fingerprint of its version."""
 
     command: tuple[str, ...]
     version: str
 
     def library(self, source: str, flags: tuple[str, ...] = FLAGS) -> bytes:
-        """The shared library that this C text is compiled to. Raises CompilerError."""
+        """Compile C text to a shared library; CompilerError if that fails."""
         try:
             return self._run(source, flags)
         except CompilerError:
@@ -74,7 +74,7 @@ class Compiler:
 
 
 def find() -> Compiler | None:
-    """$CC, or cc, gcc or clang on PATH, or the wheel `ziglang`; None when there is none of them."""
+    """Find $CC, or cc, gcc or clang on PATH, or the wheel `ziglang`; None without any."""
     return _found(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
@@ -91,7 +91,7 @@ def _found(wanted: str, places: str) -> Compiler | None:
 
 
 def _fingerprint(path: Path) -> str:
-    """Tells one version of a program from another without starting it."""
+    """Identify the version of a program without starting it."""
     real = path.resolve()
     about = real.stat()
     return f"{real} {about.st_size} {about.st_mtime_ns}"
@@ -99,7 +99,7 @@ def _fingerprint(path: Path) -> str:
 
 @functools.cache
 def processor() -> str:
-    """What -march=native looks at, as far as it is to be had quickly."""
+    """Describe the processor as -march=native sees it, as far as that is quick to read."""
     try:
         text = Path("/proc/cpuinfo").read_text("utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Convolutions of small images, by rows: no patches are laid out, and no product is called.
+"""Convolutions of small images, row by row, without patches and without BLAS products.
 
 The images lie in a frame of zeros. A row of the result is a vector that stays in registers while
 it is added up for several kernels at once. Strides other than 1 are left to NumPy.
@@ -23,7 +23,7 @@ WIDEST = 16  # elements of a row that one vector holds
 
 @dataclass(frozen=True)
 class Sizes:
-    """Channels and lengths of what is read and what is written, the window, and the frame.
+    """The sizes of a convolution: channels and lengths of operand and result, window and frame.
 
     In `groups`: each of the kernels sees `seen` channels alone.
     """
@@ -50,7 +50,7 @@ class Sizes:
         return self.kernels // self.groups
 
     def first(self, kernel: str) -> str:
-        """The first channel that a kernel sees, as C writes it with a sign behind."""
+        """Return the first channel that a kernel sees, as C with a trailing sign."""
         return "" if self.groups == 1 else f"{kernel} / {self.together} * {self.seen} + "
 
     @property
@@ -60,7 +60,7 @@ class Sizes:
 
     @property
     def suits(self) -> bool:
-        """Whether a row is wide enough for vectors, and all that is held has its place."""
+        """Whether rows are wide enough for vectors, and all temporaries fit."""
         tall, wide = self.frame
         held = (
             self.channels * tall * wide,
@@ -70,7 +70,7 @@ class Sizes:
 
 
 def sizes_of(node: Node, x: Form, w: Form, y: Form) -> Sizes | None:
-    """For a convolution of x with w to y; None where it is not written in C."""
+    """Return the sizes of a convolution of x with w; None if it isn't written in C."""
     if not set(node.attrs) <= {"stride", "padding", "groups"}:
         return None
     window = Window.of(node.op.name, w.declared[2:], **node.attrs)
@@ -89,7 +89,7 @@ def sizes_of(node: Node, x: Form, w: Form, y: Form) -> Sizes | None:
 
 
 def turned(s: Sizes) -> Sizes:
-    """Of the gradient for the images: from where the result lies back to the images."""
+    """Return the sizes of the gradient for the images: from the result back to the images."""
     (tall, wide) = s.size
     back = tall - 1 - s.top, wide - 1 - s.left
     lengths = s.kernels, s.rows, s.columns, s.channels, s.height, s.width
@@ -99,7 +99,7 @@ def turned(s: Sizes) -> Sizes:
 def convolution(
     stem: str, body: Body, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """A convolution with what is done to each element of the result behind it."""
+    """Write a convolution, fused with what is done to each element of its result."""
     (node,) = [n for n in body.steps if n.op is ops.conv2d]
     place = {x: i for i, x in enumerate(body.inputs)}
     if any(x not in place for x in node.inputs):
@@ -139,7 +139,7 @@ AT = "i0 * m1 + i1"
 def input_gradient(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """The convolution of the gradient with the kernels turned round by half a turn."""
+    """Write the convolution of the gradient with the kernels rotated by 180°."""
     g, w, x = operands
     forward = sizes_of(node, x, w, g)
     if forward is None or not turned(forward).suits or g.dtype != w.dtype:
@@ -175,7 +175,7 @@ def input_gradient(
 
 
 def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
-    """The same element by element: a weight that is not finite must not meet zeros around g."""
+    """Write the sum element by element: a non-finite weight must not meet the zeros around g."""
     tall, wide = s.size
     for axis in range(4):
         writer.loop(f"i{axis}", f"m{axis}")
@@ -194,7 +194,7 @@ def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
 def weight_gradient(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """For each element of a kernel the products of g with all that it lay upon, by rows."""
+    """Write for each kernel element its products of g with the pixels it covered, by rows."""
     g, x, w = operands
     s = sizes_of(node, x, w, g)
     lanes = WIDEST
@@ -235,7 +235,7 @@ def weight_gradient(
 
 
 def _declare(writer: Writer, s: Sizes, t: str, lanes: int = 0) -> None:
-    """The type of a row, and the frame."""
+    """Declare the type of a row, and the frame."""
     if not lanes:
         lanes = WIDEST
         while lanes > s.columns:
@@ -249,7 +249,7 @@ def _declare(writer: Writer, s: Sizes, t: str, lanes: int = 0) -> None:
 
 
 def _over_images(writer: Writer, s: Sizes, t: str, source: str, node: Node) -> None:
-    """Open the loop over images, and lay each of them into the frame, or what of it fits there."""
+    """Open the loop over images, and copy each into the frame, or the part that fits there."""
     tall, wide = s.frame
     rows = max(0, -s.top), min(s.height, tall - s.top)
     columns = max(0, -s.left), min(s.width, wide - s.left)
@@ -263,7 +263,7 @@ def _over_images(writer: Writer, s: Sizes, t: str, source: str, node: Node) -> N
 
 
 def _correlate(writer: Writer, s: Sizes, t: str, weights: str, ending: Callable[[], bool]) -> bool:
-    """All kernels at all places of the frame; `ending` writes what is done with an element."""
+    """Write all kernels at all places of the frame; `ending` writes the end of an element."""
     together = next(n for n in (8, 4, 2, 1) if s.together % n == 0)
     lanes = WIDEST
     while lanes > s.columns:
@@ -300,7 +300,7 @@ def _correlate(writer: Writer, s: Sizes, t: str, weights: str, ending: Callable[
 def max_pool(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """The largest element of each window; windows do not overlap."""
+    """Write the largest element of each window; windows don't overlap."""
     x, y = operands[0], results[0]
     size = _tiling(node, x, y)
     if size is None:
@@ -334,7 +334,7 @@ def _keep_larger(writer: Writer, element: str) -> None:
 def max_pool_gradient(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """The gradient of a window goes to its first largest element."""
+    """Write the gradient of max pooling: to the first largest element of each window."""
     g, y, x = operands
     size = _tiling(node, x, y)
     if size is None or g.dtype != x.dtype:
@@ -359,7 +359,7 @@ def max_pool_gradient(
 
 
 def _tiling(node: Node, x: Form, y: Form) -> tuple[int, int] | None:
-    """The size of windows that cover the images without overlap or rest, and are small."""
+    """Return the size of small windows that cover the images exactly, without overlap."""
     options = dict(node.attrs)
     size = options.pop("kernel_size")
     if not set(options) <= {"stride", "padding"}:

@@ -1,4 +1,4 @@
-"""Neighbouring calls of kernels in C as one: small arrays cost more to call for than to work on."""
+"""Joining neighbouring C kernels into one call, as calls cost more than work on small arrays."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Joined:
         try:
             self._run(arrays)
         finally:
-            for i in self._results:  # whoever gets it is the only one to hold it
+            for i in self._results:  # the caller is the only one to hold it
                 table.held[i] = None
 
     def _run(self, arrays: Sequence[Any]) -> None:
@@ -66,7 +66,7 @@ class Joined:
             self._one_by_one(failed - 1, dict(zip(self.moving, arrays, strict=True)))
 
     def _one_by_one(self, first: int, now: Mapping[Slot, Any]) -> None:
-        """The calls from one on in NumPy, which says what is wrong."""
+        """Run the calls from this one on in NumPy, which says what is wrong."""
         for call in self.calls[first:]:
             self.node = call.node
             given = [_array(x, now) for x in call.operands]
@@ -74,14 +74,14 @@ class Joined:
 
 
 def _handed(slot: Slot) -> Slot:
-    """What shows the same elements in the same order, and need not be made anew at each run."""
+    """Return the slot that holds the same elements in order and stays fixed between runs."""
     while not slot.fixed and slot.source is not None and slot.source[1] == "reshape":
         slot = slot.source[0]
     return slot
 
 
 def _array(slot: Slot, now: Mapping[Slot, Any]) -> Any:
-    """What a slot is now, when those that move are these."""
+    """Return a slot's current array, given those that move."""
     if slot.fixed:
         return slot.array
     if slot in now or slot.source is None:
@@ -95,7 +95,7 @@ def _refuse(*arguments: int) -> int:
 
 
 def joined(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> list[Call]:
-    """The calls, of which kernels in C that follow each other are one.
+    """Join consecutive C kernels among the calls into one.
 
     An assignment whose value lies in its place already only takes note of that: it may wait until
     the kernels behind it are done, if none of them reads it.
@@ -145,7 +145,7 @@ def joined(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> list[Call]:
 
 
 def _in_one_piece(slot: Any) -> bool:
-    """Whether an operand can be handed to C once for all runs; a constant can, as a copy."""
+    """Return whether C can get an operand once for all runs; a constant can, as a copy."""
     if not isinstance(slot, Slot):
         return False
     fixed = slot.root.kind in ("planned", "scratch")
@@ -153,7 +153,7 @@ def _in_one_piece(slot: Any) -> bool:
 
 
 def with_c(calls: Sequence[Call], text: str) -> str:
-    """The C file of joined calls, if there are any, and this text behind it as a comment."""
+    """Return the C file of joined calls, if any, with this text as a comment at the end."""
     units = {id(f.unit): f.unit for c in calls if isinstance(f := c.function, Joined)}
     if not units:
         return text

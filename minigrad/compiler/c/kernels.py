@@ -37,7 +37,7 @@ WRITERS = reductions.WRITERS | images.WRITERS
 def forms(
     node: Node, results: Sequence[Spec], operands: Sequence[Spec]
 ) -> tuple[Forms, Forms] | None:
-    """What C has to know of results and operands, or None where it cannot handle one of them."""
+    """Return what C needs to know of results and operands; None if it can't handle one."""
     declared = node.spec.parts if isinstance(node.spec, TupleSpec) else (node.spec,)
     if len(declared) != len(results):
         return None
@@ -48,7 +48,7 @@ def forms(
 
 
 def write(node: Node, outs: Forms, ins: Forms) -> Block | None:
-    """The C function for a node, or None; for operators that are alike it is written once."""
+    """Write the C function for a node, once for equal operators; None if impossible."""
     return _once("write", node, outs, ins, lambda: _write(node, outs, ins))
 
 
@@ -58,7 +58,7 @@ PLAIN = (bool, int, float, str, bytes, np.dtype, type(None))
 
 
 def _told(name: str, value: Any) -> Hashable:
-    """An attribute, as far as a function may depend on it; KeyError where that cannot be told."""
+    """Return an attribute as a key of a function; KeyError if that can't be done."""
     if isinstance(value, Graph):
         place = {x: i for i, x in enumerate(value.nodes)}
         steps = [x for x in value.nodes if x.op is not state.placeholder]
@@ -80,7 +80,7 @@ def _attributes(node: Node) -> Hashable:
 def _once(
     what: Hashable, node: Node, outs: Forms, ins: Forms, make: Callable[[], Block | None]
 ) -> Block | None:
-    """What `make` writes for a node, by everything that it may depend on."""
+    """Return what `make` writes for a node, cached by everything it may depend on."""
     try:
         attrs = _attributes(node)
     except KeyError:
@@ -109,7 +109,7 @@ def _write(node: Node, outs: Forms, ins: Forms) -> Block | None:
 
 
 def by_element(node: Node) -> bool:
-    """Whether this is an operator on each element by itself, or several of them."""
+    """Return whether this is one elementwise operator or several."""
     return node.op.elementwise or (node.op is FUSED and node.attrs["kind"] == "elementwise")
 
 
@@ -168,7 +168,7 @@ class Kernel:
         self._name = ""
 
     def join(self, unit: Unit) -> None:
-        """Belong to a file with other kernels."""
+        """Join a file with other kernels."""
         arrays, lengths = range(len(self.specs)), range(len(self.lengths))
         part = Part(self.block, arrays, lengths, self.node)
         self._unit, self._name = unit, unit.driver([part])
@@ -189,7 +189,7 @@ class Kernel:
             self.in_numpy(*arrays)
 
     def in_numpy(self, *arrays: Array) -> None:
-        """The same by the operator's own kernel, which says what is wrong with its operands."""
+        """Run the operator's own kernel, which says what is wrong with its operands."""
         results, operands = arrays[: self.outputs], arrays[self.outputs :]
         if self.outputs == 1:
             self.node.op.run(results[0], *operands, **self.node.attrs)
@@ -200,7 +200,7 @@ class Kernel:
 
 
 def kernel(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:
-    """A kernel in C for a node, or None where there is no compiler or nothing that C can do."""
+    """Return a C kernel for a node; None without a compiler or if C can't do it."""
     if library.available() is None:
         return None
     known = forms(node, results, operands)
@@ -221,12 +221,12 @@ FEW = 512
 
 
 def lengths_of(block: Block, known: Sequence[Form]) -> list[int]:
-    """What the lengths that a block takes are this time."""
+    """Return the lengths that a block takes this time."""
     return [known[i].shape[axis] for i, axis in block.lengths]
 
 
 def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> Block | None:
-    """The function of a kernel that adds up some of its results, and does not store some."""
+    """Return a kernel's function that also sums some results and doesn't store some."""
     node, outs, ins = kernel.node, kernel.outs, kernel.ins
     what = "summing", tuple(summed), tuple(unwritten)
 
@@ -237,13 +237,13 @@ def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> 
 
 
 def given_sum(kernel: Kernel) -> Block:
-    """The function of a kernel for a sum when another one has added it up."""
+    """Return a kernel's function for a sum that another kernel has computed."""
     node, outs, ins = kernel.node, kernel.outs, kernel.ins
     return _once("given", node, outs, ins, lambda: reductions.given_sum(node, outs, ins))  # type: ignore[return-value]
 
 
 def whole_sum(kernel: Kernel) -> bool:
-    """Whether a kernel adds up all elements of a float array."""
+    """Return whether a kernel sums all elements of a float array."""
     if kernel.node.op not in (ops.sum, ops.mean, ops.sum_like) or kernel.outs[0].dtype.kind != "f":
         return False
     return reduced_axes(kernel.node, kernel.ins) == set(range(len(kernel.ins[0].shape)))

@@ -54,7 +54,7 @@ MATHEMATICS = Path(__file__).with_name("mathematics.h").read_text("utf-8")
 
 
 def _paragraphs() -> list[tuple[set[str], str]]:
-    """The functions of `mathematics.h`: what each paragraph defines, and its text."""
+    """Return the functions of `mathematics.h`: what each paragraph defines, and its text."""
     found = []
     for paragraph in MATHEMATICS.split("\n\n"):
         names = {
@@ -69,7 +69,7 @@ PARAGRAPHS = _paragraphs()
 
 
 def mathematics(code: str) -> str:
-    """Those functions of `mathematics.h` that this C text calls, and what they call."""
+    """Return the functions of `mathematics.h` that C text calls, and what those call."""
     wanted = set(WORD.findall(code))
     chosen: list[str] = []
     for names, paragraph in reversed(PARAGRAPHS):  # what is called stands before its caller
@@ -80,13 +80,13 @@ def mathematics(code: str) -> str:
 
 
 def source_of(functions: Iterable[str]) -> str:
-    """A whole C file of these functions."""
+    """Write a complete C file of these functions."""
     code = "\n\n".join(functions)
     return f"{PRELUDE}\n{mathematics(code)}\n\n{code}\n"
 
 
 def available() -> Compiler | None:
-    """The compiler; if there is none, that is said once."""
+    """Return the compiler; report once if there is none."""
     found = compiler.find()
     if found is None:
         tell("no_compiler")
@@ -94,14 +94,14 @@ def available() -> Compiler | None:
 
 
 def tell(key: str, **fields: object) -> None:
-    """One line to the user, once in each process."""
+    """Print one line to the user, once in each process."""
     if key not in _told:
         _told.add(key)
         print(choose(fill(key, **fields)), file=sys.stderr)
 
 
 def load(functions: Iterable[str]) -> ctypes.CDLL | None:
-    """The library of these functions: from this process, from the cache, or compiled now.
+    """Load the library of these functions: from this process, the cache, or compiled now.
 
     None where it cannot be compiled: the user is told why, and NumPy does the work.
     """
@@ -127,7 +127,7 @@ def load(functions: Iterable[str]) -> ctypes.CDLL | None:
 
 
 def _kept(path: Path | None, code: str) -> ctypes.CDLL | None:
-    """What the cache has; a library that is of no use here is removed."""
+    """Return the cached library; remove one that can't be used here."""
     if path is None:
         return None
     try:
@@ -139,7 +139,7 @@ def _kept(path: Path | None, code: str) -> ctypes.CDLL | None:
 
 
 def _opened(path: Path, code: str) -> ctypes.CDLL:
-    """The library at this path. CompilerError when a function of this C text is not in it."""
+    """Open the library at this path; CompilerError if a function of the C text is missing."""
     library = ctypes.CDLL(str(path))
     for name in EXPORTED.findall(code):
         if not hasattr(library, name):
@@ -148,7 +148,7 @@ def _opened(path: Path, code: str) -> ctypes.CDLL:
 
 
 def _own(key: str, content: bytes) -> Path:
-    """A place for this process alone, where there is no safe cache."""
+    """Return a path for this process alone, if there is no safe cache."""
     if not _private:
         _private.append(Path(tempfile.mkdtemp(prefix="minigrad-")))
         atexit.register(shutil.rmtree, _private[0], ignore_errors=True)
@@ -158,7 +158,7 @@ def _own(key: str, content: bytes) -> Path:
 
 
 def function(library: ctypes.CDLL, name: str) -> Any:
-    """A function that takes the addresses of a table of arrays and of a table of lengths."""
+    """Return a function that takes the addresses of a table of arrays and one of lengths."""
     found = getattr(library, name)
     found.argtypes, found.restype = (ctypes.c_void_p, ctypes.c_void_p), ctypes.c_int64
     return found

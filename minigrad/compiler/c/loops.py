@@ -19,7 +19,7 @@ from minigrad.static import Node
 
 @dataclass(frozen=True)
 class Body:
-    """What is computed for each element: inputs by position, steps in order, outputs."""
+    """The computation for each element: inputs by position, steps in order, outputs."""
 
     inputs: tuple[Node, ...]
     steps: tuple[Node, ...]
@@ -27,7 +27,7 @@ class Body:
 
     @classmethod
     def of(cls, node: Node) -> Body:
-        """The body of a fused region, or of one operator."""
+        """Return the body of a fused region, or of one operator."""
         body = node.attrs.get("body")
         if body is None:
             return cls(node.inputs, (node,), (node,))
@@ -36,7 +36,7 @@ class Body:
         return cls(tuple(body.inputs), steps, tuple(body.outputs))
 
     def write(self, writer: Writer, values: Mapping[Node, str]) -> dict[Node, str] | None:
-        """One line for each step; `values` are the C names of the inputs. None: impossible."""
+        """Write one line for each step; `values` are the inputs' C names. None: impossible."""
         names = dict(values)
         for node in self.steps:
             if node in names:
@@ -54,7 +54,7 @@ class Body:
 
 
 def moves(form: Form, like: Form) -> tuple[bool, ...]:
-    """For each axis of `like` whether an array of this form goes on along it."""
+    """Return for each axis of `like` whether an array of this form advances along it."""
     lead = len(like.declared) - len(form.declared)
     found = [False] * lead
     for i, (a, b) in enumerate(zip(form.declared, like.declared[lead:], strict=True)):
@@ -74,7 +74,7 @@ class Nest:
 
     @classmethod
     def over(cls, forms: Sequence[Form], like: Form, apart: bool = False) -> Nest:
-        """`apart`: axes are not put together."""
+        """Plan the loops over these forms; with `apart`, axes aren't merged."""
         rows = [moves(form, like) for form in forms]
         axes = [i for i, n in enumerate(like.declared) if n != 1 or apart]
         groups: list[list[int]] = []
@@ -88,7 +88,7 @@ class Nest:
         return cls(tuple(map(tuple, groups)), moving)
 
     def index(self, array: int) -> str:
-        """The position of an array's element, from the indices i0, i1, … of the loops."""
+        """Return the position of an array's element, from the loop indices i0, i1, …."""
         text = ""
         for k, moving in enumerate(self.moving[array]):
             if moving:
@@ -96,7 +96,7 @@ class Nest:
         return text or "0"
 
     def depth(self, array: int) -> int:
-        """How many loops are open where an element of the array is first known."""
+        """Return how many loops are open when an element of the array is first known."""
         return max((k + 1 for k, moving in enumerate(self.moving[array]) if moving), default=0)
 
 
@@ -108,7 +108,7 @@ def elementwise(
     summed: Sequence[int] = (),
     unwritten: Sequence[int] = (),
 ) -> Block | None:
-    """One function for a body whose results all have one shape.
+    """Write one function for a body whose results all have one shape.
 
     The sums of the results at the positions `summed` are further results, in double, one after the
     other behind the others; those at the positions `unwritten` are not stored. Sums can be had

@@ -1,4 +1,4 @@
-"""What a joined call is made of, and sums that are added up while what they sum is computed.
+"""The pieces of a joined call, and sums that are fused into the kernel before them.
 
 An array that only such sums read need not be stored at all. The sum stays in memory of its own
 until its turn comes: the plan may use the place of the result for something else before that.
@@ -26,7 +26,7 @@ from minigrad.core import Spec
 
 
 def kernel_of(call: Call) -> Kernel:
-    """What a call in C calls."""
+    """Return the kernel that a C call calls."""
     return call.function  # type: ignore[return-value]
 
 
@@ -51,7 +51,7 @@ class Piece:
 
 
 def absorbed(calls: Sequence[Call], wanted: Collection[Slot]) -> list[Piece]:
-    """The pieces for calls that follow each other; `wanted`: what others read, or the caller."""
+    """Return the pieces for consecutive calls; `wanted` is what others or the caller read."""
     pieces = [Piece.of(call) for call in calls]
     sums_of, readers = defaultdict[Slot, list[int]](list), defaultdict[Slot, set[int]](set)
     for j, piece in enumerate(pieces):
@@ -69,9 +69,9 @@ def absorbed(calls: Sequence[Call], wanted: Collection[Slot]) -> list[Piece]:
 
 
 def _absorb(pieces: list[Piece], i: int, sums: Mapping[int, int], unwritten: Sequence[int]) -> None:
-    """Let a piece add up what sums behind it add up.
+    """Fuse the following sums into this piece's kernel.
 
-    sums: for each of these which result it sums. unwritten: the results that nobody else reads.
+    sums: for each of these which result it sums. unwritten: the results that nothing else reads.
     """
     piece = pieces[i]
     summed = sorted(set(sums.values()))

@@ -1,4 +1,4 @@
-"""Small matrix products, with what is done to each element of the result behind them.
+"""Small matrix products, fused with the elementwise operators that follow.
 
 A row of the result (or the whole of it) is added up in local memory whose size is written out, so
 that it stays in registers. Large products are left to the BLAS library.
@@ -17,14 +17,14 @@ MOST = 1024  # elements of the matrix that is held
 
 
 def _written(length: object) -> int:
-    """A declared length that may be written out, or too large a number."""
+    """Return a declared length that may be unrolled, else a number that is too large."""
     return length if isinstance(length, int) and length <= WRITTEN else MOST + 1
 
 
 def product(
     stem: str, body: Body, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """One function for a product of two matrices and its readers, or None where it is too large."""
+    """Write one function for a matrix product and its readers; None if it is too large."""
     (node,) = [n for n in body.steps if n.op is ops.matmul]
     place = {x: i for i, x in enumerate(body.inputs)}
     if any(x not in place for x in node.inputs) or not _suits(results, operands, node, place):

@@ -17,7 +17,7 @@ Blocks = Callable[[str, Node, Sequence[Form], Sequence[Form]], "Block | None"]
 
 
 def reduced_axes(node: Node, operands: Sequence[Form]) -> set[int]:
-    """The axes that a sum or mean adds up."""
+    """Return the axes that a sum or mean reduces."""
     if node.op is ops.sum_like:
         kept = moves(operands[1], operands[0])
         return {i for i, moving in enumerate(kept) if not moving}
@@ -25,7 +25,7 @@ def reduced_axes(node: Node, operands: Sequence[Form]) -> set[int]:
 
 
 def total(stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]) -> Block | None:
-    """Sums and means: axes are kept or summed over, neighbours of one kind as one."""
+    """Write a sum or mean; neighbouring axes of one kind are merged."""
     y, x = results[0], operands[0]
     if y.dtype != x.dtype or y.dtype.kind not in "fi":
         return None
@@ -56,7 +56,7 @@ def total(stem: str, node: Node, results: Sequence[Form], operands: Sequence[For
 
 
 def _add_all(writer: Writer, x: Form, node: Node, summed: list[bool]) -> None:
-    """y[kept] += x[kept, summed]; a run that is summed as a whole goes through doubles."""
+    """Write y[kept] += x[kept, summed]; a run that is summed as a whole goes through doubles."""
     run = bool(summed) and summed[-1] and x.dtype.kind == "f"
     outer = len(summed) - run
     for k in range(outer):
@@ -76,7 +76,7 @@ def _add_all(writer: Writer, x: Form, node: Node, summed: list[bool]) -> None:
 
 
 def given_sum(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> Block:
-    """A sum or mean of all elements whose sum is there already, in double, as the first operand."""
+    """Write a sum or mean whose total is already there, in double, as the first operand."""
     y, x = results[0], operands[0]
     number = Form(np.dtype(np.float64), (), ())
     writer = Writer("given_sum", results, [number, x], (1,))
@@ -90,7 +90,7 @@ def given_sum(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> 
 def repeat(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """An operand repeated to a shape; axes that a reduction dropped are put back first."""
+    """Write an operand repeated to a shape; axes that a reduction dropped are restored first."""
     y, g = results[0], operands[0]
     if y.dtype != g.dtype:
         return None
@@ -115,7 +115,7 @@ def repeat(
 
 
 def count(stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]) -> Block | None:
-    """How many elements of the first operand there are for each of the second."""
+    """Write the number of the first operand's elements for each of the second."""
     writer = Writer(stem, results, operands, (0, 1))
     sizes = [writer.size(i, range(len(operands[i - 1].shape))) for i in (1, 2)]
     writer.line(f"const int64_t all = {sizes[0]}, some = {sizes[1]};", node)
@@ -127,7 +127,7 @@ def count(stem: str, node: Node, results: Sequence[Form], operands: Sequence[For
 
 
 def _open_rows(writer: Writer, node: Node, scores: int, name: str = "x0") -> None:
-    """A loop over rows, and the largest of each: exp of what it is subtracted from is finite."""
+    """Open a loop over rows and find the maximum of each, so that exp stays finite."""
     forms = [*writer.results, *writer.operands]
     last = len(forms[scores].shape) - 1
     t = forms[scores].type
@@ -150,7 +150,7 @@ def _of_rows(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> b
 def softmax(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """exp(x − top) / Σ exp(x − top), or its logarithm, along the last axis."""
+    """Write exp(x − top) / Σ exp(x − top), or its logarithm, along the last axis."""
     if not _of_rows(node, results, operands):
         return None
     writer, t = Writer(stem, results, operands), results[0].type
@@ -172,7 +172,7 @@ def softmax(
 def cross_entropy(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """log Σ exp(x − top) − (x[label] − top); a label that is no class fails."""
+    """Write log Σ exp(x − top) − (x[label] − top); a label that is no class fails."""
     if not _of_rows(node, results, operands) or operands[1].dtype.kind not in "iu":
         return None
     writer, t = Writer(stem, results, operands, fails=True), results[0].type
@@ -189,7 +189,7 @@ def cross_entropy(
 def cross_entropy_gradient(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """(softmax(x) − 1 at the label) · g, for each row; a label that is no class fails."""
+    """Write (softmax(x) − 1 at the label) · g for each row; a label that is no class fails."""
     g, x, labels = operands
     if not _of_rows(node, results, [x]) or g.dtype != x.dtype or labels.dtype.kind not in "iu":
         return None
@@ -209,7 +209,7 @@ def cross_entropy_gradient(
 def one_hot(
     stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
 ) -> Block | None:
-    """1 at the position of the class, else 0."""
+    """Write 1 at the position of the class, else 0."""
     writer, last = Writer(stem, results, operands, (1,)), len(results[0].shape) - 1
     writer.line(
         f"const int64_t rows = {writer.size(0, range(last))}, m = {writer.length(0, last)};"

@@ -1,6 +1,6 @@
 """The C text of operators on single elements: one table, which nothing else knows.
 
-It stands here and not on the records: it differs by the kind of number and knows the names of
+It is here and not on the records, because it differs by the kind of number and knows the names of
 `mathematics.h`. A template is inert: {0}, {1} are the operands, {t} is the C type they have.
 """
 
@@ -24,12 +24,12 @@ C_TYPES: dict[Dtype, str] = {
 
 
 def c_type(dtype: Dtype) -> str:
-    """The C type of a data type; KeyError where there is none."""
+    """Return the C type of a data type; KeyError if there is none."""
     return C_TYPES[dtype]
 
 
 def _extreme(sign: str) -> str:
-    """NaN wins, and of equal operands the first."""
+    """Make the C expression of a maximum or minimum: NaN wins, and of equal ones the first."""
     return f"({{0}} {sign}= {{1}}) | ({{0}} != {{0}}) ? {{0}} : {{1}}"
 
 
@@ -84,7 +84,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
 
 
 def literal(value: Any, dtype: Dtype) -> str:
-    """A number in C: of a float the shortest decimal that gives the same bits."""
+    """Write a number in C; a float as the shortest decimal with the same bits."""
     number: Any = np.asarray(value).astype(dtype)[()]
     if dtype.kind != "f":
         least = dtype.kind == "i" and number == np.iinfo(dtype).min
@@ -103,14 +103,14 @@ def literal(value: Any, dtype: Dtype) -> str:
 
 
 def _cast(node: Node, operand: str, source: Dtype) -> str | None:
-    """Not of real numbers as whole ones: C leaves open what those beyond the range become."""
+    """Write a cast; None from floats to integers, where C leaves out-of-range values undefined."""
     if source.kind == "f" and node.dtype.kind in "iu":
         return None
     return f"{operand} != 0" if node.dtype.kind == "b" else f"({c_type(node.dtype)}){operand}"
 
 
 def _clip(node: Node, operand: str, source: Dtype) -> str:
-    """NaN stays; a bound that was not given does nothing."""
+    """Write a clip; NaN stays, and a missing bound does nothing."""
     low, high = node.attrs.get("low"), node.attrs.get("high")
     text = f"({c_type(node.dtype)}){operand}"
     for bound, sign in ((low, "<"), (high, ">")):
@@ -156,7 +156,7 @@ WRITERS: dict[str, Callable[[Node, str, Dtype], str | None]] = {
 
 
 def expression(node: Node, operands: Sequence[str], dtypes: Sequence[Dtype]) -> str | None:
-    """An element of the result in C, or None where that cannot be written.
+    """Write an element of the result in C; None if that can't be done.
 
     The operands are names of C variables of these data types.
     """

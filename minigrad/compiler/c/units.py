@@ -25,7 +25,7 @@ class Unit:
         self._tried = False
 
     def driver(self, parts: Sequence[Part]) -> str:
-        """The name of a C function that calls these blocks, one after the other.
+        """Return the name of a C function that calls these blocks in order.
 
         It returns 0, or the number (from 1 on) of the block that refused its operands.
         """
@@ -36,7 +36,7 @@ class Unit:
         return self._names[calls]
 
     def source(self) -> str:
-        """The C file, with comments."""
+        """Write the C file, with comments."""
         return library.source_of(self._functions(comments=True))
 
     def _functions(self, comments: bool) -> list[str]:
@@ -59,7 +59,7 @@ class Unit:
         return functions
 
     def function(self, name: str) -> Any:
-        """A driver, compiled; None where that is not possible."""
+        """Compile a driver; None if that isn't possible."""
         if not self._tried:
             self._tried, self._library = True, library.load(self._functions(comments=False))
         return None if self._library is None else library.function(self._library, name)
@@ -67,7 +67,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Part:
-    """A block within a driver: where its arrays and lengths stand in the tables, and its node."""
+    """A block within a driver: the places of its arrays and lengths in the tables, and its node."""
 
     block: Block
     arrays: Sequence[int]
@@ -75,12 +75,12 @@ class Part:
     node: Node
 
     def call(self, number: int) -> str:
-        """The call, as C; `number` is what the driver returns where the block refuses."""
+        """Write the call in C; the driver returns `number` if the block refuses."""
         return _call(self.block, [*map(str, self.places)], number)
 
     @property
     def places(self) -> list[int]:
-        """Where the arguments stand: the lengths in one table, then the arrays in the other."""
+        """The places of the arguments: the lengths in one table, then the arrays in the other."""
         return [*self.lengths, *(self.arrays[i] for i in self.block.used)]
 
 
@@ -100,14 +100,14 @@ LOOP = """\
 
 
 def _step(block: Block) -> str:
-    """A function that calls a block with arguments from the places that it is told."""
+    """Write a function that calls a block with arguments from given places."""
     places = [f"k[{i}]" for i in range(len(block.lengths) + len(block.used))]
     head = f"static int64_t {block.name}_at(void *const *a, const int64_t *n, const int32_t *k)"
     return "\n".join([head, "{", f"    {_call(block, places, 1)}", "    return 0;", "}"])
 
 
 def _table(name: str, parts: Sequence[Part], comments: bool) -> str:
-    """The calls of a driver: for each the function, and the places of its arguments."""
+    """Write the table of a driver's calls: the function and the places of its arguments."""
     rows, most = [], 1
     for part in parts:
         most = max(most, len(part.places))

@@ -1,1 +1,1 @@
-"""What the NumPy executor does better than one kernel after the other."""
+"""The NumPy executor: faster than one kernel after the other."""

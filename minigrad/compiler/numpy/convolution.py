@@ -1,8 +1,8 @@
 """Convolution and pooling with the batch as the last axis in memory.
 
-Images are (batch, channels, height, width) to everybody. Here they lie in memory as (channels,
-height, width, batch): a patch then moves in long runs, all places of all images stand in one matrix
-product, and pooling compares rows that lie side by side. Views hide that from everybody else.
+Images have the shape (batch, channels, height, width). Here they are stored as (channels,
+height, width, batch): a patch then moves in long runs, all places of all images are in one matrix
+product, and pooling compares neighbouring rows. Views hide the layout from all other code.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _last(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _read(calls: Calls, x: Slot) -> Slot:
-    """The images with the batch last: as they lie, or copied."""
+    """Return the images with the batch last: as stored, or copied."""
     base = base_of(x)
     if base is None:
         base = calls.scratch(_last(x.shape), x.spec.dtype)
@@ -42,7 +42,7 @@ def _read(calls: Calls, x: Slot) -> Slot:
 
 
 def _written(calls: Calls, out: Slot) -> Slot:
-    """Where a result goes with the batch last; `_hand` brings it where it belongs."""
+    """Return the slot of a result with the batch last; `_hand` moves it to its place."""
     return base_of(out) or calls.scratch(_last(out.shape), out.spec.dtype)
 
 
@@ -52,7 +52,7 @@ def _hand(calls: Calls, base: Slot, out: Slot) -> None:
 
 
 def _part(base: Slot, rows: slice, columns: slice) -> Slot:
-    """Some rows and columns of all images."""
+    """Return some rows and columns of all images."""
     c, height, width, n = base.shape
     lengths = (len(range(*rows.indices(height))), len(range(*columns.indices(width))))
     return base.view((c, *lengths, n), "__getitem__", (slice(None), rows, columns))
@@ -63,7 +63,7 @@ def _matrix(x: Slot, rows: int) -> Slot:
 
 
 def _parted(x: Slot, groups: int) -> Slot:
-    """A matrix whose rows are parted among the groups; with a single group as it is."""
+    """Split a matrix's rows among the groups; a single group leaves it as it is."""
     if groups == 1:
         return x
     rows, columns = x.shape
@@ -84,7 +84,7 @@ def _suits(*slots: Slot) -> bool:
 
 
 def _framed(calls: Calls, x: Slot, window: Window) -> Slot:
-    """The images in a frame of zeros, which stay zero from run to run."""
+    """Put the images into a frame of zeros, which stay zero from run to run."""
     base = _read(calls, x)
     if window.pads == ((0, 0), (0, 0)):
         return base
@@ -97,7 +97,7 @@ def _framed(calls: Calls, x: Slot, window: Window) -> Slot:
 
 
 def _columns(calls: Calls, x: Slot, window: Window, places: tuple[int, ...]) -> Slot:
-    """(channels · size, places · batch): each column is one patch."""
+    """Emit the patches as columns: (channels · size, places · batch)."""
 
     def make() -> Slot:
         frame = _framed(calls, x, window)
@@ -130,7 +130,7 @@ def _conv(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
 
 
 def _conv_weight(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
-    """The products of g with all that it lay upon, in one matrix product."""
+    """Emit the gradient of the kernels: g times the patches, in one matrix product."""
     g, x, like = operands
     if not _suits(g, x, out):
         return False
@@ -143,7 +143,7 @@ def _conv_weight(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) 
 
 
 def _conv_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
-    """Each patch gets back what its place weighs, and a pixel the sum over its patches."""
+    """Emit the gradient of the images: each pixel sums the shares of its patches."""
     g, w, _ = operands
     if not _suits(g, w, out):
         return False
@@ -175,7 +175,7 @@ def _conv_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -
 
 
 def _pool_window(node: Node) -> Window | None:
-    """The window of a pooling without a frame."""
+    """Return the window of a pooling without a frame."""
     given: dict[str, Any] = dict(node.attrs)
     size = given.pop("kernel_size")
     size = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
@@ -185,7 +185,7 @@ def _pool_window(node: Node) -> Window | None:
 
 
 def _max_pool(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
-    """The larger of rows that lie side by side, then of columns."""
+    """Emit max pooling: the larger of neighbouring rows, then of columns."""
     (x,) = operands
     window = _pool_window(node)
     if window is None or not _suits(x, out):
@@ -217,7 +217,7 @@ def _largest(calls: Calls, parts: Sequence[Slot], out: Slot) -> None:
 
 
 def _max_pool_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
-    """g goes to the first element of each window that is the largest, if windows do not overlap."""
+    """Emit the gradient of max pooling without overlap: g goes to the first maximum."""
     g, y, x = operands
     window = _pool_window(node)
     if window is None or window.stride != window.size or not _suits(g, y, x, out):
@@ -257,9 +257,9 @@ READERS = {*EXPANSIONS, ops.sum, ops.sum_like}
 
 
 def batch_last(layout: Layout, specs: Specs) -> set[Node]:
-    """The planned values that are made and read by nothing but what gains by it, or does not care.
+    """Return the values to store with the batch last: all that make and read them allow it.
 
-    Not those that are shown in another shape: their elements must lie in the order everybody sees.
+    Not those that are shown in another shape: their elements must be in index order.
     """
     nodes = layout.order
     if not any(node.op is ops.conv2d or node.op is FUSED for node in nodes):

@@ -48,14 +48,14 @@ def _matmul(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bo
 
 
 def _better_turned(a: Slot, b: Slot) -> bool:
-    """Whether b aᵀ is found more quickly than a bᵀ: BLAS copies what it reads against the grain."""
+    """Return whether b aᵀ is faster than a bᵀ: BLAS copies what isn't contiguous."""
     if len(a.shape) != 2 or len(b.shape) != 2:
         return False
     return 2 * a.shape[0] <= b.shape[0] and math.prod(b.shape) >= LARGE_FACTOR
 
 
 def turned(x: Slot) -> Slot:
-    """Matrices with their axes exchanged; a vector as it is."""
+    """Transpose matrices; leave a vector as it is."""
     if len(x.shape) < 2:
         return x
     if len(x.shape) == 2:
@@ -64,7 +64,7 @@ def turned(x: Slot) -> Slot:
 
 
 def _sum(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
-    """A sum over the first or the last axes is a product with ones, three times as quick."""
+    """Emit a sum over the first or last axes as a product with ones, three times as fast."""
     (x,) = operands
     shape, dtype = x.shape, x.spec.dtype
     axes = sorted(positive_axes("Sum", node.attrs.get("axis"), shape))
@@ -93,7 +93,7 @@ def _sum(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
 
 
 def shaped(x: Slot, *shape: int) -> Slot:
-    """The same elements in another shape."""
+    """Reshape a slot."""
     return x if x.shape == shape else x.view(shape, "reshape", shape)
 
 
@@ -113,7 +113,7 @@ def _mean(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
 
 
 def maximum(x: Array, y: Array, out: Array) -> None:
-    """The larger of two; NumPy wants `out` by name here."""
+    """Compute the larger of two; NumPy takes `out` only by name here."""
     np.maximum(x, y, out=out)
 
 
@@ -134,7 +134,7 @@ def _step(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
 
 
 def _where(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
-    """Of a value and the number 0: as of a gradient that is masked."""
+    """Emit a choice between a value and 0, as in a masked gradient."""
     condition, x, zero = operands
     if zero.kind != "constant" or not is_zero(zero.array) or x.spec.dtype not in BITS:
         return False
@@ -155,7 +155,7 @@ def keep_where(calls: Calls, condition: Slot, x: Slot, mask: Slot, out: Slot) ->
 
 
 def _sigmoid(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
-    """1 / (1 + exp(−x))."""
+    """Emit 1 / (1 + exp(−x))."""
     (x,) = operands
     one = calls.constant(1, x.spec.dtype)
     calls.call(np.negative, x, out)
@@ -173,7 +173,7 @@ def _rows(x: Slot) -> tuple[int, int]:
 
 
 def _exponentials(calls: Calls, x: Slot) -> tuple[Slot, Slot, Slot]:
-    """x less the largest of each row, its exponential, and the sum of that along the row.
+    """Emit x minus its row maximum, the exponential of it, and the sum of that by rows.
 
     They are computed once for the softmax and the loss of the same scores.
     """
@@ -218,7 +218,7 @@ def _along_rows(node: Node, x: Slot) -> bool:
 
 
 def _chosen(calls: Calls, labels: Slot, n: int, classes: int) -> Slot:
-    """Where in the flattened scores the right class of each row lies."""
+    """Emit the positions of the right classes in the flattened scores."""
 
     def make() -> Slot:
         flat, place = shaped(labels, n), calls.scratch((n,), np.dtype(np.intp))
@@ -251,7 +251,7 @@ def _loss(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
 
 
 def _loss_gradient(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
-    """(softmax − 1 at the right class) · g."""
+    """Emit (softmax − 1 at the right class) · g."""
     g, x, labels = operands
     if not _scores_fit(x, labels, out, g):
         return False
@@ -269,7 +269,7 @@ def _loss_gradient(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]
 
 
 def expect_labels(labels: Array, classes: int) -> None:
-    """ShapeError unless all labels are from 0 to classes − 1."""
+    """Raise ShapeError unless all labels are from 0 to classes − 1."""
     if np.maximum.reduce(labels.view(np.uint64)) < classes:  # what is below 0 is very large there
         return
     wrong = labels[(labels < 0) | (labels >= classes)][0]

@@ -19,7 +19,7 @@ from minigrad.core import Array, Spec
 
 
 class Tile(Calls):
-    """The calls of a region for a tile of so many rows."""
+    """The calls of a region for a tile of a given number of rows."""
 
     def __init__(self, region: Region, outputs: Sequence[Spec], inputs: Sequence[Spec]) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Tiles:
             return
 
         def part(spec: Spec, sliced: bool, rows: int) -> Spec:
-            """What a tile sees of an array."""
+            """Return the spec of the part of an array that a tile reads."""
             if self.flat:
                 return Spec((rows,) if sliced else (), spec.dtype)
             return Spec((rows, *spec.shape[1:]), spec.dtype) if sliced else spec  # type: ignore[index]

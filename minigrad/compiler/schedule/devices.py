@@ -59,7 +59,7 @@ class Pool:
         self.spans: list[Span | None] = [None] * len(waits)
         self.failed: list[TaskFailed] = []
         self.changed = threading.Condition()
-        self.who, self.told = context.now.who, context.now.told
+        self.owner, self.audience = context.now.owner, context.now.audience
         self.waiting = 0
         self.stopped = False
         self.ready = [(rank[i], i) for i, n in enumerate(waits) if not n]
@@ -93,7 +93,7 @@ class Pool:
         return [span for span in self.spans if span is not None]
 
     def _alone(self) -> list[Span]:
-        """The same on the thread that asks, which waits for nobody."""
+        """Run everything on the calling thread, without waiting."""
         with np.errstate(all="ignore"):
             while self.ready:
                 task = heapq.heappop(self.ready)[1]
@@ -112,7 +112,7 @@ class Pool:
             self.changed.notify_all()
 
     def _device(self, device: int) -> None:
-        context.now.who, context.now.told = self.who, self.told
+        context.now.owner, context.now.audience = self.owner, self.audience
         with np.errstate(all="ignore"):  # holds for one thread
             task = self._next(None)
             while task is not None:
@@ -127,7 +127,7 @@ class Pool:
                 task = self._next(task)
 
     def _next(self, done: int | None) -> int | None:
-        """Note what is done, wait until there is something to do, and take it; None at the end."""
+        """Record the finished task, wait for the next one and take it; None at the end."""
         with self.changed:
             if done is not None:
                 self._note(done)
@@ -155,7 +155,7 @@ class Pool:
 
 @functools.cache
 def handover() -> float:
-    """Seconds that it costs to hand a task to another thread, measured once on this machine.
+    """Measure once how many seconds it takes to hand a task to another thread.
 
     Tasks fork and join; the two of a fork meet before they end, so that no thread can take both.
     The time from one fork to the next is shared by the two.

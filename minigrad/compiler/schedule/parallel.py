@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import control
-from minigrad.compiler.bound import Bound
 from minigrad.compiler.schedule.devices import Pool, Span, TaskFailed, handover
 from minigrad.compiler.schedule.schedule import (
     Place,
@@ -30,6 +29,7 @@ from minigrad.compiler.schedule.schedule import (
     placed,
 )
 from minigrad.compiler.slots import Call
+from minigrad.compiler.specialized import SpecializedProgram
 from minigrad.core import STOPS, Array, events, silence
 from minigrad.core.threads import one_blas_thread
 from minigrad.diagnostics.arguments import refuse
@@ -49,7 +49,7 @@ Costs = Mapping[Any, float] | Callable[[Node], float]
 class Parallel:
     """The tasks of a program for one choice of input shapes, in memory that they do not share."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: SpecializedProgram) -> None:
         self.bound = bound
         self.calls: dict[Node, list[Call]] = {}
         for call in bound.calls:
@@ -64,7 +64,7 @@ class Parallel:
         self._measured: tuple[Mapping[Node, Array], dict[Node, float]] | None = None
 
     def _after(self) -> dict[Node, tuple[Node, ...]]:
-        """For each task those that it waits for. What has no call of its own passes on."""
+        """Return for each task those it waits for, through nodes without a call of their own."""
         reach: dict[Node, tuple[Node, ...]] = {}
         latest: dict[Any, Node] = {}
         found = {}
@@ -91,7 +91,7 @@ class Parallel:
         variables: Variables,
         place: Place | None = None,
     ) -> Schedule:
-        """The best schedule for these costs; without costs they are measured, and it is tried.
+        """Return the best schedule for these costs; without costs, measure them and try it.
 
         With `place` it is the schedule that this function makes.
         """
@@ -111,14 +111,14 @@ class Parallel:
     def _measure(
         self, feeds: Mapping[Node, Array] | None, variables: Variables
     ) -> tuple[Mapping[Node, Array], dict[Node, float]]:
-        """With what was measured last, or is now, and the seconds of each task."""
+        """Return the latest measurement, or measure now: the feeds and each task's seconds."""
         if self._measured is None or feeds is not None:
             feeds = stand_ins(self.bound) if feeds is None else feeds
             self._measured = feeds, self.costs(feeds, variables)
         return self._measured
 
     def costs(self, feeds: Mapping[Node, Array], variables: Variables) -> dict[Node, float]:
-        """Seconds for each task: the median of a few runs of its calls, one after the other.
+        """Measure the seconds of each task: the median of a few sequential runs.
 
         Prints and assertions are left out, and no variable changes.
         """
@@ -149,7 +149,7 @@ class Parallel:
                 self.bound.tell(call)
 
     def _told(self, node: Node, error: BaseException) -> BaseException:
-        """The error with both lines: where the node was defined, and where it is run."""
+        """Return the error with both lines: where the node was defined, and where it ran."""
         if isinstance(error, GraphError):
             error.defined, error.ran = error.defined or node.where, here()
             return error
@@ -161,7 +161,7 @@ class Parallel:
     # ---- On threads -------------------------------------------------------------------------
 
     def spans(self, schedule: Schedule, devices: int, quietly: bool = False) -> dict[Node, Span]:
-        """Run all tasks on a pool, in the schedule's order; when and where each ran."""
+        """Run all tasks on a pool, in the schedule's order; return when and where each ran."""
         nodes = self.nodes
         rank = {t.node: i for i, t in enumerate(schedule.tasks)}
         pool = Pool(
@@ -180,7 +180,7 @@ class Parallel:
     def run(
         self, schedule: Schedule, feeds: Mapping[Node, Array], variables: Variables
     ) -> tuple[list[Any], Schedule]:
-        """The results, and the schedule as it was measured."""
+        """Run the schedule; return the results and the schedule as measured."""
         self.bound.begin(feeds, variables)
         with self.bound.held() if events.listeners else contextlib.nullcontext():
             spans = self.spans(schedule, max(schedule.used, 1))
@@ -195,7 +195,7 @@ class Parallel:
     def tried(
         self, schedule: Schedule, feeds: Mapping[Node, Array], variables: Variables
     ) -> Schedule:
-        """The schedule if its devices are quicker than one when it is run, or else that of one.
+        """Return the schedule if its devices run faster than one, else the schedule for one.
 
         What prediction leaves out (a busy machine, kernels that keep the interpreter to
         themselves, memory that cores share) is in what was measured. No variable changes.
@@ -222,7 +222,7 @@ def _makespan(schedule: Schedule) -> float:
 
 
 def _effects(node: Node) -> list[Any]:
-    """What this node must not overtake: everything of the same kind that comes before it."""
+    """Return what this node must not overtake: earlier effects of the same kind."""
     found: list[Any] = []
     if node.op in TOUCH_VARIABLES:
         found += node.attrs.get("variables", ()) or node.inputs[:1]
@@ -232,8 +232,8 @@ def _effects(node: Node) -> list[Any]:
     return found
 
 
-def stand_ins(bound: Bound) -> dict[Node, Array]:
-    """Values to measure with where none are given: numbers from 0 to 1, and 0 for integers.
+def stand_ins(bound: SpecializedProgram) -> dict[Node, Array]:
+    """Make values to measure with: numbers from 0 to 1, and 0 for integers.
 
     GraphError when there is a loop that might not end with them.
     """
@@ -258,7 +258,7 @@ def _expect_an_end(graph: Graph) -> None:
 
 
 def given_costs(costs: Costs, nodes: list[Node]) -> dict[Node, float]:
-    """What a mapping (from nodes or their names) or a function says of each task, in seconds."""
+    """Return each task's seconds by a mapping (from nodes or names) or a function."""
     if isinstance(costs, Mapping):
         named = {getattr(key, "name", key): value for key, value in costs.items()}
         missing = [n.name for n in nodes if n.name not in named]

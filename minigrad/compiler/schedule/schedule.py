@@ -48,13 +48,13 @@ class Task:
 
     @property
     def cost(self) -> float:
-        """How long it takes."""
+        """The duration in seconds."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What was found for one number of devices: the predicted makespan, and a measured one.
+    """The results for one number of devices: the predicted makespan and a measured one.
 
     `measured` is None where nothing was run: costs that were given are believed.
     """
@@ -66,7 +66,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What no schedule can beat, and what a schedule need never exceed; in seconds."""
+    """Lower and upper bounds of the makespan, in seconds."""
 
     path: float
     share: float
@@ -113,7 +113,7 @@ class Schedule:
 
     @property
     def used(self) -> int:
-        """How many of the devices run anything."""
+        """The number of devices that run anything."""
         return used_by(self.tasks)
 
     @property
@@ -237,7 +237,7 @@ class Schedule:
 
 
 def seconds(value: float) -> str:
-    """A time with a unit that suits it.
+    """Format a time with a fitting unit.
 
     >>> [seconds(x) for x in (0, 3.2e-7, 0.0000456, 0.01234, 2)]
     ['0', '0.3 µs', '45.6 µs', '12.3 ms', '2 s']
@@ -252,7 +252,7 @@ def seconds(value: float) -> str:
 def remaining(
     nodes: Sequence[Node], after: Mapping[Node, Sequence[Node]], costs: Mapping[Node, float]
 ) -> dict[Node, float]:
-    """For each node the length of the longest path from its start to the end of everything."""
+    """Return for each node the longest path from its start to the end of everything."""
     rest = dict(costs)
     for node in reversed(nodes):
         for x in after[node]:
@@ -304,7 +304,7 @@ def list_schedule(
 
 
 def used_by(tasks: Iterable[Task]) -> int:
-    """On how many devices these tasks run."""
+    """Count the devices that these tasks run on."""
     return len({t.device for t in tasks})
 
 
@@ -319,7 +319,7 @@ def best_schedule(
     handover: float = 0.0,
     source: str = "given",
 ) -> Schedule:
-    """The schedule on the number of devices, up to `devices`, with the least makespan.
+    """Return the schedule with the least makespan on at most `devices` devices.
 
     One device hands nothing over, so the makespan never exceeds the total work. Beyond as many
     devices as can be busy at once nothing changes; beyond EACH not every number is tried.
@@ -345,7 +345,7 @@ def placed(
     place: Place,
     source: str = "given",
 ) -> Schedule:
-    """The schedule that a function makes. VerifyError where it is none."""
+    """Return the schedule that a function makes; VerifyError if it isn't valid."""
     plan = place(dict(after), dict(costs), devices)
     tasks = []
     for node, cost in costs.items():

@@ -60,7 +60,7 @@ class Line(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """A line without what could end it or a string early."""
+    """Return a line without characters that could end it or a string early."""
     return "".join(c if c.isprintable() else " " for c in text).rstrip()
 
 
@@ -69,7 +69,7 @@ def indented(lines: Sequence[Line]) -> list[Line]:
 
 
 class Given(NamedTuple):
-    """What a name of the text stands for from the beginning, and the text that says so."""
+    """A name that is defined before the text runs: its value, and the text that defines it."""
 
     value: Any
     text: Callable[[], str]
@@ -95,19 +95,19 @@ class LineWriter:
     # ---- Names --------------------------------------------------------------------------------
 
     def give(self, wish: str, value: Any, text: Callable[[], str], node: Node | None = None) -> str:
-        """A name for what is there before the program runs."""
+        """Name a value that exists before the program runs."""
         name = self.names.new(wish)
         self.given[name] = Given(value, text, node)
         return name
 
     def imported(self, value: Any) -> str:
-        """The name of a function or class of ours."""
+        """Return the imported name of a function or class of ours."""
         if value not in self.imports:
             self.imports[value] = self.names.new(value.__name__)
         return self.imports[value]
 
     def kernel(self, op: Op) -> str:
-        """The name of an operator's kernel."""
+        """Return the name of an operator's kernel."""
         if op not in self._kernels:
 
             def text() -> str:
@@ -118,12 +118,12 @@ class LineWriter:
         return self._kernels[op]
 
     def value(self, value: Any, wish: str) -> str:
-        """An expression for a value: itself, or where it is loaded from."""
+        """Return an expression for a value: a literal, or where it is loaded from."""
         text = literal(value)
         return self.table.name(value, wish) if text is None else text
 
     def read(self, node: Node) -> str:
-        """The value of a placeholder or variable; without axes it is a NumPy number."""
+        """Return the expression of a placeholder or variable; without axes, a NumPy number."""
         where = "feeds" if node.op is state.placeholder else "variables"
         return f"{where}[{self.keys[node]!r}]" + ("" if node.spec.shape else "[()]")
 
@@ -132,7 +132,7 @@ class LineWriter:
     def program(
         self, interpreter: Interpreter, given: Sequence[str]
     ) -> tuple[list[Line], list[str]]:
-        """The lines of a graph whose inputs are called so, and the names of its outputs."""
+        """Write the lines of a graph with these input names; return its outputs' names."""
         name: dict[Node, str] = dict(zip(interpreter.given, given, strict=True))
         lines: list[Line] = []
         for step in interpreter.steps:
@@ -149,7 +149,7 @@ class LineWriter:
         return lines, [name[x] for x in interpreter.outputs]
 
     def function(self, wish: str, body: Interpreter) -> str:
-        """The name of a function of the inputs of a body, which returns the list of its outputs."""
+        """Return the name of a function of a body's inputs that returns its list of outputs."""
         given = [self.names.new(x.name) for x in body.given]
         lines, results = self.program(body, given)
         return self.define(wish, given, lines, results)
@@ -172,7 +172,7 @@ class LineWriter:
         loop: Interpreter | None = None,
         keeps: bool = False,
     ) -> list[Line]:
-        """The lines that give the value of a node a name.
+        """Write the lines that assign a node's value to a name.
 
         bodies: the functions of what it holds. loop: the body of a loop. keeps: its states, too.
         """
@@ -216,11 +216,11 @@ class LineWriter:
         return f"{self.kernel(op)}({', '.join(['None', *operands, *self.attrs(node.attrs)])})"
 
     def attrs(self, attrs: Mapping[str, Any]) -> list[str]:
-        """Attributes as arguments."""
+        """Write attributes as arguments."""
         return [f"{k}={self.value(v, k)}" for k, v in attrs.items()]
 
     def _fused(self, node: Node, name: str, operands: Sequence[str]) -> list[Line]:
-        """The operators of a region, one after the other."""
+        """Write the operators of a region, one after the other."""
         body = node.attrs["body"]
         lines, results = self.program(Interpreter(body.outputs, body.inputs), operands)
         found = [Line(x.text, node, x.node if x.part is None else x.part, operands) for x in lines]

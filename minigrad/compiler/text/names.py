@@ -21,7 +21,7 @@ class Names:
         self._counts: dict[str, int] = {}
 
     def new(self, wish: str) -> str:
-        """A Python identifier that is close to `wish` and was not given before."""
+        """Return a new Python identifier close to `wish`."""
         plain = re.sub(r"\W+", "_", wish.rpartition("/")[2]).strip("_") or "value"
         plain = f"_{plain}" if plain[0].isdigit() else plain
         name, count = plain, self._counts.get(plain, 1)
@@ -34,7 +34,7 @@ class Names:
 
 
 class Table:
-    """What the text cannot hold itself (large arrays, odd attributes): by name, to be given."""
+    """Values that the text can't contain (large arrays, odd attributes), passed in by name."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -42,7 +42,7 @@ class Table:
         self._known: dict[int, str] = {}
 
     def name(self, value: Any, wish: str) -> str:
-        """The expression for a value that is loaded by name."""
+        """Return the expression for a value that is loaded by name."""
         if id(value) not in self._known:
             name = self.names.new(wish)
             self.values[name] = value
@@ -51,7 +51,7 @@ class Table:
 
 
 def literal(value: Any) -> str | None:
-    """A value as an expression that gives exactly that value again; None if there is none."""
+    """Return an expression that gives exactly this value again; None if there is none."""
     if value is None or value is Ellipsis or type(value) in (bool, int, str):
         return "..." if value is Ellipsis else repr(value)
     if type(value) is float:
@@ -86,7 +86,7 @@ def _sequence(value: Any) -> str | None:
 
 
 def _number(value: Any) -> str | None:
-    """A Python number; floats are written so that they come back to the bit."""
+    """Write a Python number; a float keeps every bit."""
     if type(value) is not float:
         return repr(value)
     if value != value:

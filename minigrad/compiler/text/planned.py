@@ -20,7 +20,7 @@ from minigrad.compiler.layout import (
     concrete_specs,
     kinds_of,
 )
-from minigrad.compiler.memory import Two, apart, own
+from minigrad.compiler.memory import DoubleBuffer, apart, own
 from minigrad.compiler.plan import block
 from minigrad.compiler.slots import Call, Slot
 from minigrad.compiler.text.lines import INDENT, Line, LineWriter, indented
@@ -40,7 +40,7 @@ STEADY = {
 
 
 def is_steady(body: Graph) -> bool:
-    """Whether planned calls give the bits that the kernels give, in it and in all that it holds."""
+    """Return whether planned calls give the kernels' bits, here and in all inner graphs."""
     waiting = [body]
     while waiting:
         for node in waiting.pop().nodes:
@@ -57,7 +57,7 @@ class Planned:
         self,
         text: LineWriter,
         built: Builder,
-        twos: Mapping[Slot, Two],
+        twos: Mapping[Slot, DoubleBuffer],
         given: Mapping[Node, str] | None = None,
     ) -> None:
         self.text, self.built, self.layout, self.twos = text, built, built.layout, twos
@@ -74,7 +74,7 @@ class Planned:
         return self.text.give(wish, memory, lambda: f"{self.text.imported(block)}({memory.nbytes})")
 
     def write(self, calls: Sequence[Call]) -> None:
-        """A line for each call, or several."""
+        """Write one or several lines for each call."""
         noted = self.layout.noted
         for call in calls:
             if call.node in noted:
@@ -90,7 +90,7 @@ class Planned:
                 self._free(call)
 
     def result(self, node: Node) -> str:
-        """What the caller gets: his own array, or a copy of what is ours."""
+        """Return the expression of a result for the caller: its own array, or a copy of ours."""
         if node.op is state.group:
             return "None"
         slot = self.built.slots[node]
@@ -144,14 +144,14 @@ class Planned:
         return f"{self.text.imported(apart)}({text}, {self.arena})"
 
     def scalar(self, x: Any) -> str:
-        """An operand as kernels outside the plan take it: without axes, as a NumPy number."""
+        """Return an operand for kernels outside the plan: without axes, a NumPy number."""
         array = isinstance(x, Slot) and x.kind not in ("fed", "variable", "free")
         return f"{self.of(x)}[()]" if array and x.spec.shape == () else self.of(x)
 
     # ---- Bodies -------------------------------------------------------------------------------
 
     def _body(self, node: Node, wish: str, body: Interpreter) -> str:
-        """The name of the function of a body: planned where its shapes are known beforehand."""
+        """Return the name of a body's function, planned if its shapes are known beforehand."""
         graph = bodies_of(node.attrs)[wish]
         specs = self._specs_within(graph, node)
         if specs is None:
@@ -165,9 +165,9 @@ class Planned:
         return self.text.define(wish, list(names.values()), inner.lines, results)
 
     def _specs_within(self, graph: Graph, node: Node) -> Specs | None:
-        """What is known within a body, if it is the same at every step, or None.
+        """Return the specs within a body if they are equal at every step, or None.
 
-        What a branch that is not taken cannot do is nobody's business.
+        An error in a branch that isn't taken doesn't matter.
         """
         shapes = self._shapes_within(node)
         if shapes is None or not graph.outputs or not is_steady(graph):
@@ -181,7 +181,7 @@ class Planned:
         return specs if steady else None
 
     def _shapes_within(self, node: Node) -> list[Shape] | None:
-        """The shapes of what bodies are given; None if not all are known, or lie in order."""
+        """Return the shapes of the bodies' inputs; None if one is unknown or not contiguous."""
         specs = [self.built.specs[x] for x in node.inputs]
         if not self._in_order.issuperset(node.inputs) or any(x.shape is None for x in specs):
             return None
@@ -195,7 +195,7 @@ class Planned:
 
     @functools.cached_property
     def _in_order(self) -> set[Node]:
-        """The values whose elements lie in memory as their indices count."""
+        """The values that are stored in row-major order."""
         found: set[Node] = set()
         for node in self.layout.order:
             kind = self.layout.kind[node]
@@ -213,7 +213,7 @@ class Planned:
     # ---- Tiles --------------------------------------------------------------------------------
 
     def _tiles(self, call: Call, tiles: Tiles) -> None:
-        """A loop over the tiles of a fused region."""
+        """Write a loop over the tiles of a fused region."""
         tile = tiles.tile
         inner = (*tile.outputs, *tile.inputs)
         sliced = [True] * len(tile.outputs) + tiles.sliced
@@ -241,7 +241,7 @@ class Planned:
         ]
 
     def _scratch_of_tile(self, x: Any, taken: Sequence[tuple[Slot, int]]) -> list[Line]:
-        """The part of the memory of a tile that this tile needs, named at its first use."""
+        """Return the part of the tile memory that this tile needs, named at its first use."""
         if not isinstance(x, Slot) or x in self.name:
             return []
         if x.source is not None:
@@ -259,7 +259,7 @@ class Planned:
     # ---- Arrays -------------------------------------------------------------------------------
 
     def of(self, x: Any) -> str:
-        """The expression for an operand; an array is defined where it is met first."""
+        """Return the expression for an operand; an array is defined when first met."""
         if not isinstance(x, Slot):
             return self.text.value(x, "value")
         if x not in self.name:
@@ -275,14 +275,14 @@ class Planned:
         return x.node.name
 
     def _give(self, x: Slot) -> None:
-        """Memory that is there from the beginning."""
+        """Add memory that exists from the beginning."""
         node = x.node if x.source is None else None
         if x.source is not None:
             self.of(x.source[0])
         self.name[x] = self.text.give(self._wish(x), x.array, lambda: self._origin(x), node)
 
     def _define(self, x: Slot) -> None:
-        """Another array at each run."""
+        """Define an array that changes from run to run."""
         origin, wish = self._moving(x), self._wish(x)
         self.name[x] = name = self.text.names.new(wish)
         self.lines.append(Line(f"{name} = {origin}", None if x.source is not None else x.node))
@@ -293,11 +293,11 @@ class Planned:
         node: Any = x.node
         if x.kind != "result":
             return self.text.read(node)
-        two = self.twos.get(x) or Two(x.shape, x.spec.dtype)
+        two = self.twos.get(x) or DoubleBuffer(x.shape, x.spec.dtype)
         form = f"{x.shape}, np.{x.spec.dtype.name}"
         variable = self.layout.assigned.get(node)
         wish = f"{(node if variable is None else variable).name}_two"
-        name = self.text.give(wish, two, lambda: f"{self.text.imported(Two)}({form})")
+        name = self.text.give(wish, two, lambda: f"{self.text.imported(DoubleBuffer)}({form})")
         if variable is None:
             return f"{name}.free()"
         return f"{name}.other({self.of(self.built.slots[variable])})"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler.builder import Builder
-from minigrad.compiler.memory import Two, own
+from minigrad.compiler.memory import DoubleBuffer, own
 from minigrad.compiler.slots import Call, Slot
 from minigrad.compiler.text.lines import Line, LineWriter, indented, plain
 from minigrad.compiler.text.planned import Planned
@@ -62,7 +62,7 @@ class Text(LineWriter):
         return [*self.functions, *start, *indented(inside)]
 
     def load(self) -> Any:
-        """The program itself, in the memory that its plan has."""
+        """Load the program itself, in the memory of its plan."""
         scope = {name: given.value for name, given in self.given.items()}
         scope |= {name: value for value, name in self.imports.items()}
         scope |= {"np": np, "Spec": Spec, "constants": self.table.values}
@@ -87,7 +87,7 @@ class Text(LineWriter):
 
 
 def write_reference(graph: Graph, interpreter: Interpreter) -> Text:
-    """The text of the reference executor."""
+    """Write the text of the reference executor."""
     text = Text(graph, "")
     text.inside, names = text.program(interpreter, [])
     text.about = f"{len(text.inside)} lines: one operator after the other, as the graph has them."
@@ -95,8 +95,8 @@ def write_reference(graph: Graph, interpreter: Interpreter) -> Text:
     return text
 
 
-def write(built: Builder, calls: Sequence[Call], twos: Mapping[Slot, Two]) -> Text:
-    """The text of these calls into planned memory."""
+def write(built: Builder, calls: Sequence[Call], twos: Mapping[Slot, DoubleBuffer]) -> Text:
+    """Write the text of these calls into planned memory."""
     plan, graph = built.plan, built.layout.graph
     text = Text(
         graph,

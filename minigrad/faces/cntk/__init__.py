@@ -1,4 +1,4 @@
-"""CNTK's words: `import minigrad.faces.cntk as C`.
+"""A compatibility layer for CNTK: `import minigrad.faces.cntk as C`.
 
 >>> import minigrad.faces.cntk as C
 >>> x = C.sequence.input_variable(2)
@@ -76,11 +76,11 @@ __all__ = [
 
 
 class Value:
-    """Data in the forms that functions take."""
+    """Functions that convert data to the forms that CNTK's functions take."""
 
     @staticmethod
     def one_hot(batch: Sequence[Sequence[int]], num_classes: int) -> list[Any]:
-        """Sequences of class numbers as sequences of rows with a single 1."""
+        """Convert sequences of class numbers to sequences of one-hot rows."""
         for number in (n for classes in batch for n in classes):
             if not 0 <= number < num_classes:
                 about = {"index": number, "axis": 0, "length": num_classes}
@@ -95,13 +95,13 @@ class combine:
         self.outputs = tuple(operands)
 
     def eval(self, arguments: Any = None) -> dict[Function, Any]:
-        """Their values, by function."""
+        """Return the functions' values in a dict keyed by function."""
         given = {k: v for x in self.outputs for k, v in x.given(arguments).items()}
         return dict(zip(self.outputs, fetched(self.outputs, given), strict=True))
 
 
 class Trainer:
-    """Trains a model by learners; criterion: the loss, and what else is told of each minibatch."""
+    """A trainer of a model by learners; criterion: the loss, or (loss, evaluation function)."""
 
     def __init__(
         self, model: Any, criterion: Any, parameter_learners: Any, progress_writers: Any = None
@@ -114,7 +114,7 @@ class Trainer:
         self.previous_minibatch_loss_average = self.previous_minibatch_evaluation_average = 0.0
 
     def train_minibatch(self, arguments: Mapping[Any, Any], outputs: Any = None) -> Any:
-        """One step for a minibatch, whose gradients are those of the sum of all losses."""
+        """Take one step for a minibatch, with the gradients of the sum of all losses."""
         changed = [p for learner in self.parameter_learners for p in learner.parameters]
         gradients = [
             Function(node, None, [self.loss_function])
@@ -130,7 +130,7 @@ class Trainer:
         return True if outputs is None else (True, told)
 
     def test_minibatch(self, arguments: Mapping[Any, Any]) -> float:
-        """The mean of the evaluation function for a minibatch, without a step."""
+        """Return the mean of the evaluation function for a minibatch, without a step."""
         kept = self.previous_minibatch_loss_average, self.previous_minibatch_evaluation_average
         self._measured(arguments, [])
         found = self.previous_minibatch_evaluation_average
@@ -140,7 +140,7 @@ class Trainer:
     def _measured(
         self, arguments: Any, more: list[Function], training: bool = False
     ) -> tuple[list[Any], int]:
-        """The values of functions for a minibatch, whose averages are kept, and its samples."""
+        """Evaluate functions for a minibatch, store averages; return values and sample count."""
         told = [x for x in (self.loss_function, self.evaluation_function) if x is not None]
         given = self.loss_function.given(arguments)
         values = fetched([*told, *more], given, training)

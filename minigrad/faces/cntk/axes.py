@@ -27,7 +27,7 @@ AXES = {**dict.fromkeys(ROWS, 1), **dict.fromkeys(("steps", "steps_down", "belon
 class Axis:
     """A dynamic axis; inputs with the same one have sequences of the same lengths.
 
-    row: the number of each item. place, rest: how many items stand before it in its sequence, and
+    row: the number of each item. place, rest: how many items come before it in its sequence, and
     behind. owner: the number of its sequence. first, last: the rows of each sequence. steps, back:
     a table with a row for each step of all sequences, which repeats what has ended, and the way
     from there to the items; with `_down` from the last item to the first.
@@ -50,7 +50,7 @@ class Axis:
         return self._places[name]
 
     def feed(self, lengths: Sequence[int]) -> dict[Any, Any]:
-        """What is fed for sequences of these lengths: for the places that somebody asked for."""
+        """Return the feeds for sequences of these lengths: only for placeholders already in use."""
         count, owner = len(lengths), np.repeat(np.arange(len(lengths)), lengths)
         last = np.cumsum(lengths) - 1
         first = last - np.asarray(lengths) + 1
@@ -74,26 +74,26 @@ class Axis:
 
     @staticmethod
     def default_batch_axis() -> Axis:
-        """The axis of samples."""
+        """Return the axis of samples."""
         return BATCH
 
     @staticmethod
     def default_dynamic_axis() -> Axis:
-        """The axis of the items of a sequence, where no other is named."""
+        """Return the default axis of the items of a sequence."""
         return DYNAMIC
 
     @staticmethod
     def new_unique_dynamic_axis(name: str) -> Axis:
-        """An axis that no other input has."""
+        """Make an axis that no other input has."""
         return Axis(name)
 
     @staticmethod
     def all_static_axes() -> None:
-        """For reductions: all axes but the dynamic ones."""
+        """Return None, by which reductions mean all axes but the dynamic ones."""
 
     @staticmethod
     def all_axes() -> str:
-        """For reductions: all axes, samples and items too."""
+        """Return 'all', by which reductions mean all axes, samples and items too."""
         return "all"
 
 

@@ -31,13 +31,13 @@ SESSION = mg.Session(GRAPH)
 
 
 class Function:
-    """A value to come. `node` holds all samples, or all items of all sequences, as its rows.
+    """A symbolic value, whose `node` has all samples, or all items of all sequences, as its rows.
 
     axis: the innermost dynamic axis; None where there is none, as for parameters.
     """
 
     def __new__(cls, *given: Any, **options: Any) -> Any:
-        """A Python function of functions is one already: `@C.Function` leaves it as it is."""
+        """Return a Python function unchanged, so that `@C.Function` can decorate one."""
         return given[0] if inspect.isfunction(given[0]) else super().__new__(cls)
 
     def __init__(
@@ -57,7 +57,7 @@ class Function:
 
     @property
     def dynamic_axes(self) -> tuple[Axis, ...]:
-        """Samples, and items if these are sequences."""
+        """The axis of samples, and that of items if these are sequences."""
         return () if self.axis is None else (BATCH, self.axis)[: 1 + (self.axis is not BATCH)]
 
     @property
@@ -75,7 +75,7 @@ class Function:
         return f"Output('{self.name}', [{axes}], {self.shape})"
 
     def __getattr__(self, name: str) -> Any:
-        """A layer or a parameter that has this name: `model.first.W`."""
+        """Return the layer or parameter of this name, as in `model.first.W`."""
         if not name.startswith("_"):
             found = [x for x in self.parameters if x.name == name]
             if name in self.parts or len(found) == 1:
@@ -85,16 +85,16 @@ class Function:
     # ---- values ----
 
     def eval(self, arguments: Any = None) -> Any:
-        """The value for data: an array, or for sequences a list of arrays."""
+        """Return the value for this data: an array, or a list of arrays for sequences."""
         (found,) = fetched([self], self.given(arguments))
         return found
 
     def __call__(self, *data: Any) -> Any:
-        """The value for data of the inputs in their order."""
+        """Return the value for the inputs' data, given in the order of the inputs."""
         return self.eval(dict(zip(self.arguments, data, strict=True)))
 
     def given(self, arguments: Any) -> dict[Any, Any]:
-        """Data by inputs: a dict by inputs or names, or the data of the only one."""
+        """Map inputs to data, from a dict by inputs or names, or from the only input's data."""
         if arguments is None:
             return {}
         if not isinstance(arguments, Mapping):
@@ -103,7 +103,7 @@ class Function:
         return {names[x] if isinstance(x, str) else x: data for x, data in arguments.items()}
 
     def grad(self, at: Any, wrt: Sequence[Any] | None = None, outputs: Any = None) -> Any:
-        """The gradient of the sum of all values, by inputs that need one or those in `wrt`.
+        """Return the gradient of the sum of all values for inputs that need one, or those in `wrt`.
 
         With `outputs`, their values too; one gradient by itself, several by what they belong to.
         """
@@ -167,7 +167,7 @@ def _united(several: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
 def fetched(
     functions: Sequence[Function], given: Mapping[Any, Any], training: bool = False
 ) -> list[Any]:
-    """The values of functions for data of their inputs, each in the form of its axes."""
+    """Evaluate functions for their inputs' data; return each value as its axes arrange it."""
     feeds: dict[Any, Any] = {TRAINING: float(training)}
     lengths: dict[Axis, list[int]] = {}
     for x, data in given.items():
@@ -188,7 +188,7 @@ def fetched(
 
 
 def _outside(value: Any, lengths: Sequence[int] | None, axis: Axis | None) -> Any:
-    """An array; for sequences one for each."""
+    """Return the value as an array, or as one array for each sequence."""
     if axis in (None, BATCH) or lengths is None:
         return np.asarray(value)
     return np.split(value, np.cumsum(lengths)[:-1])
@@ -198,7 +198,7 @@ RULES = ties.SECOND | ties.EACH  # where CNTK differs
 
 
 def slopes(y: Function, wrt: Sequence[Function]) -> list[Any]:
-    """The nodes of the gradients of the sum of y, made once."""
+    """Return the gradient nodes of the sum of y, built at the first call only."""
     key = tuple(map(id, wrt))
     if key not in y._slopes:
         with following(RULES):
@@ -209,14 +209,14 @@ def slopes(y: Function, wrt: Sequence[Function]) -> list[Any]:
 
 
 def function(x: Any) -> Function:
-    """An operand: a function, or numbers, which are a constant."""
+    """Return an operand as a Function; numbers become a constant."""
     if isinstance(x, Function):
         return x
     return Function(GRAPH.lift(mg.tensor(np.asarray(x, np.float32))), None)
 
 
 def joint(operands: Sequence[Function]) -> Axis | None:
-    """The dynamic axis that operands have in common; those without any fit all."""
+    """Return the operands' common dynamic axis; operands without one fit any axis."""
     found = {x.axis for x in operands} - {None}
     if len(found) > 1:
         names = ", ".join(repr(x) for x in operands)
@@ -225,14 +225,14 @@ def joint(operands: Sequence[Function]) -> Axis | None:
 
 
 def op(make: Callable[..., Any], *xs: Any, name: str = "", axis: Any = "joint") -> Function:
-    """What `make` builds of the nodes of operands."""
+    """Build a Function by calling `make` with the operands' nodes."""
     operands = [function(x) for x in xs]
     own = joint(operands) if axis == "joint" else axis
     return Function(make(*[x.node for x in operands]), own, operands, name)
 
 
 def aligned(make: Callable[..., Any], *xs: Any) -> Function:
-    """The same, element by element: static axes are compared from the last."""
+    """Build an elementwise Function, with static axes aligned from the last."""
     operands = [function(x) for x in xs]
     rank = max(len(x.shape) for x in operands)
 
@@ -250,7 +250,7 @@ def _padded(node: Any, x: Function, rank: int) -> Any:
 
 
 def elements(make: Callable[..., Any], x: Any, axis: int | None = None) -> Function:
-    """A function along one static axis, or along all of them as if they were one."""
+    """Apply a function along one static axis, or along all of them flattened into one."""
     x = function(x)
     if axis is not None:
         along = axis + (x.axis is not None) if axis >= 0 else axis
@@ -262,7 +262,7 @@ def elements(make: Callable[..., Any], x: Any, axis: int | None = None) -> Funct
 
 
 def reduced(make: Callable[..., Any], x: Any, axis: Any = None) -> Function:
-    """A function over one static axis, which stays with length 1; over all static axes; or all."""
+    """Reduce over one static axis (kept with length 1), over all static axes, or over all axes."""
     x = function(x)
     if axis == "all":
         return op(lambda v: make(v), x, axis=None)
@@ -274,7 +274,7 @@ def reduced(make: Callable[..., Any], x: Any, axis: Any = None) -> Function:
 
 
 def product(left: Any, right: Any) -> Function:
-    """The product along the last axis of the left and the first of the right."""
+    """Multiply along the last axis of the left and the first of the right operand."""
     left, right = function(left), function(right)
     if right.axis is None or len(left.shape) > 1:
         return op(mg.matmul, left, right)

@@ -44,7 +44,7 @@ Shape = tuple[int, ...]
 
 
 class Layer(ABC):
-    """A function with parameters, which it gets when it is first applied."""
+    """A function with parameters, which are created when it is first applied."""
 
     name = ""
     W: Any = None
@@ -58,14 +58,14 @@ class Layer(ABC):
 
     @abstractmethod
     def apply(self, x: Function) -> Function:
-        """The result for an operand."""
+        """Return the layer's result for an operand."""
 
     def __rshift__(self, other: Callable[..., Any]) -> Sequential:
         return Sequential([self, other])
 
 
 class Dropout(Layer):
-    """In a step of a trainer some elements are 0 and the others larger; else nothing happens."""
+    """A layer that zeroes some elements and scales up the others, only in a trainer's steps."""
 
     def __init__(self, dropout_rate: float, name: str = "") -> None:
         self.name, self.own = name, mg.nn.Dropout(dropout_rate)
@@ -75,7 +75,7 @@ class Dropout(Layer):
 
 
 class Dense(Layer):
-    """activation(x W + b)."""
+    """A dense layer: activation(x W + b)."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Dense(Layer):
 
 
 class Embedding(Layer):
-    """The row of a table that a one-hot vector chooses; `weights`: a table that is not trained."""
+    """A lookup of a table's row by a one-hot vector; `weights`: a table that isn't trained."""
 
     E: Any = None
 
@@ -126,7 +126,7 @@ class Embedding(Layer):
 
 
 class Convolution2D(Layer):
-    """Convolution of (channels, height, width)."""
+    """A convolution of (channels, height, width)."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Convolution2D(Layer):
 
 
 class MaxPooling(Layer):
-    """The largest of each window of (channels, height, width); windows lie inside."""
+    """The maximum of each full window of (channels, height, width)."""
 
     def __init__(self, filter_shape: Any, strides: Any = 1, name: str = "") -> None:
         self.filter_shape, self.strides, self.name = filter_shape, strides, name
@@ -166,7 +166,7 @@ class MaxPooling(Layer):
 
 
 class Sequential(Layer):
-    """Functions one after the other; a tuple of functions is applied side by side."""
+    """Functions applied in order; a tuple of functions is applied to the same operand."""
 
     def __init__(self, layers: Iterable[Any], name: str = "") -> None:
         self.layers, self.name = [*layers], name
@@ -185,7 +185,7 @@ class Sequential(Layer):
 
 
 def For(what_range: Iterable[int], constructor: Callable[..., Any], name: str = "") -> Sequential:
-    """As many layers as there are numbers, each made by the constructor."""
+    """Build a Sequential with one layer for each number, each made by the constructor."""
     takes = constructor.__code__.co_argcount > 0
     return Sequential([constructor(i) if takes else constructor() for i in what_range], name)
 

@@ -16,7 +16,7 @@ __all__ = ["Learner", "Schedule", "UnitType", "momentum_sgd", "sgd", "training_p
 
 
 class UnitType(Enum):
-    """Whether a rate counts for each sample, or for the mean of a minibatch."""
+    """The unit of a rate: for each sample, or for the mean of a minibatch."""
 
     sample = "sample"
     minibatch = "minibatch"
@@ -29,16 +29,16 @@ class Schedule:
         self.values, self.unit = values, unit
 
     def __getitem__(self, sample: int) -> float:
-        """The number at that sample."""
+        """Return the scheduled number at that sample."""
         return next((value for end, value in self.values if sample < end), self.values[-1][1])
 
 
 def training_parameter_schedule(
     schedule: Any, unit: Any, epoch_size: int | None = None
 ) -> Schedule:
-    """A number, numbers for an epoch each, or (how many epochs, number); of one of two units.
+    """Make a schedule from a number, one for each epoch, or pairs (epochs, number).
 
-    epoch_size: how many samples an epoch has; 1 if it is not told.
+    epoch_size: samples in an epoch (default 1). unit: `UnitType.sample` or `UnitType.minibatch`.
     """
     kind = UnitType(unit)
     if isinstance(schedule, Schedule):
@@ -51,7 +51,7 @@ def training_parameter_schedule(
 
 
 class Learner:
-    """Changes parameters by gradients of the sum of a minibatch."""
+    """A learner: changes parameters by the gradients of a minibatch's sum."""
 
     def __init__(self, parameters: Sequence[Parameter], lr: Any, **options: Any) -> None:
         self.parameters = tuple(parameters)
@@ -62,16 +62,16 @@ class Learner:
         self._optimiser = mg.optim.SGD([p.tensor for p in self.parameters], lr=0.0, **options)
 
     def learning_rate(self) -> float:
-        """The rate of the next step."""
+        """Return the learning rate of the next step."""
         return self._schedule[self._seen]
 
     def reset_learning_rate(self, learning_rate: Any) -> None:
-        """Another rate, which begins now."""
+        """Replace the learning rate and start its schedule now."""
         self._schedule = training_parameter_schedule(learning_rate, UnitType.minibatch)
         self._seen = 0
 
     def update(self, gradient_values: Mapping[Parameter, Any], training_sample_count: int) -> bool:
-        """One step by the gradients of so many samples together."""
+        """Take one step with the gradients summed over this number of samples."""
         rate = self.learning_rate() * self._gain
         whole = self._schedule.unit is UnitType.minibatch
         self._optimiser.lr = rate / training_sample_count if whole else rate
@@ -85,14 +85,14 @@ class Learner:
 
 
 def sgd(parameters: Sequence[Parameter], lr: Any) -> Learner:
-    """Gradient descent; a rate that is a plain number counts for the mean of a minibatch."""
+    """Make a gradient descent learner; a plain number is the rate for a minibatch's mean."""
     return Learner(parameters, lr)
 
 
 def momentum_sgd(
     parameters: Sequence[Parameter], lr: Any, momentum: Any, unit_gain: bool = True
 ) -> Learner:
-    """The same with a velocity; with unit gain the gradient enters it times 1 − momentum."""
+    """Make an SGD learner with momentum; unit gain scales the gradient by 1 − momentum."""
     own = momentum[0] if isinstance(momentum, Schedule) else momentum
     learner = Learner(parameters, lr, momentum=own)
     learner._gain = 1 - own if unit_gain else 1.0

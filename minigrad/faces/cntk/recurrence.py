@@ -37,7 +37,7 @@ UNSET: Any = object()  # an option that was not given: None says something
 
 @contextlib.contextmanager
 def default_options(**options: Any) -> Iterator[None]:
-    """Options of the layers that are made inside: `activation`, `init`, `bias`, `pad`."""
+    """Set default options for layers made inside: `activation`, `init`, `bias`, `pad`."""
     OPTIONS.append(options)
     try:
         yield
@@ -46,27 +46,27 @@ def default_options(**options: Any) -> Iterator[None]:
 
 
 def told(name: str, value: Any, fallback: Any = None) -> Any:
-    """An option as it was given, or as `default_options` say, or what it is otherwise."""
+    """Return an option's value as given, or else from `default_options`, or else `fallback`."""
     if value is not UNSET:
         return value
     return next((own[name] for own in reversed(OPTIONS) if name in own), fallback)
 
 
 def glorot(shape: Shape, seed: int | None = None) -> Any:
-    """Uniform, the narrower the more numbers are added up."""
+    """Draw uniform Glorot weights: the more numbers are added up, the narrower the range."""
     bound = math.sqrt(6 / max(1, sum(shape[-2:])))
     return (mg.rand(shape, seed=seed) * 2 - 1) * bound
 
 
 def started(shape: Shape, init: Any, name: str) -> Parameter:
-    """A parameter that begins with a number, an array, or what a function of the shape makes."""
+    """Make a parameter initialised from a number, an array, or a function of the shape."""
     value = init(shape) if callable(init) else init
     array = value.numpy() if isinstance(value, mg.Tensor) else np.asarray(value, np.float32)
     return Parameter(np.broadcast_to(array, shape), name)
 
 
 class Block(ABC):
-    """A step of a recurrence: (states…, x) → states; its parameters stand side by side."""
+    """A step of a recurrence: (states…, x) → states; its parameters are concatenated."""
 
     states, of_input, of_state = 1, 1, 1
 
@@ -76,7 +76,7 @@ class Block(ABC):
         self.W: Any = None
 
     def build(self, x: Function) -> tuple[Parameter, ...]:
-        """The parameters, which are made for the first operand."""
+        """Return the parameters, created at the first call to fit its operand."""
         if self.W is None:
             (n,) = self.shape
             self.b = started((n * self.of_input,), 0, "b")
@@ -85,13 +85,13 @@ class Block(ABC):
         return self.b, self.W, self.H
 
     def part(self, x: Function, i: int) -> Function:
-        """The i-th of the vectors that stand side by side."""
+        """Return the i-th of the vectors that are concatenated in x."""
         (n,) = self.shape
         return op(lambda v: v[..., i * n : (i + 1) * n], x)
 
     @abstractmethod
     def __call__(self, *given: Any) -> Any:
-        """The states after one more x."""
+        """Return the states after one more input x."""
 
 
 def _unary(name: str) -> Callable[[Any], Function]:
@@ -102,7 +102,7 @@ sigmoid, tanh = _unary("sigmoid"), _unary("tanh")
 
 
 class RNNStep(Block):
-    """h = activation(x W + h H + b), a sigmoid if none is named."""
+    """A plain recurrent step: h = activation(x W + h H + b), by default a sigmoid."""
 
     def __call__(self, h: Any, x: Any) -> Function:
         self.build(x)
@@ -111,7 +111,7 @@ class RNNStep(Block):
 
 
 class LSTM(Block):
-    """A step with a memory: (h, c, x) → h, c. Input, candidate, forget, output."""
+    """An LSTM step: (h, c, x) → h, c. Gates: input, candidate, forget, output."""
 
     states, of_input, of_state = 2, 4, 4
 
@@ -124,12 +124,12 @@ class LSTM(Block):
 
 
 class GRU(Block):
-    """A step with an update gate and a reset gate."""
+    """A GRU step, with an update gate and a reset gate."""
 
     of_input, of_state = 3, 2
 
     def build(self, x: Function) -> tuple[Parameter, ...]:
-        """One matrix more, of the state behind the reset gate."""
+        """Return the parameters, with one more matrix for the state after the reset gate."""
         made = self.W is None
         found = super().build(x)
         if made:
@@ -151,7 +151,7 @@ def Recurrence(
     initial_state: Any = 0,
     return_full_state: bool = False,
 ) -> Callable[[Any], Any]:
-    """A function of sequences: the step at each item, with the state that the last one left."""
+    """Make a function of sequences that runs the step at each item with the previous state."""
     return functools.partial(
         _recurred, step_function, go_backwards, initial_state, return_full_state
     )
@@ -160,7 +160,7 @@ def Recurrence(
 def Fold(
     folder_function: Callable[..., Any], go_backwards: bool = False, initial_state: Any = 0
 ) -> Callable[[Any], Any]:
-    """The same, of which the final state is returned."""
+    """Make a function of sequences that runs a recurrence and returns its final state."""
     final = "first" if go_backwards else "last"
     over = Recurrence(folder_function, go_backwards, initial_state)
     return lambda x: sequence.taken(over(x), final)
@@ -194,7 +194,7 @@ def _recurred(step: Any, down: bool, start: Any, full: bool, x: Any) -> Any:
 
 
 def _start(value: Any, axis: Any, shape: Shape) -> Function:
-    """The state before the first item, for each sequence."""
+    """Return the state before the first item, for each sequence."""
     state = function(value)
     if state.axis is BATCH:
         return state

@@ -18,7 +18,7 @@ input_variable = sequence_variable
 
 
 def axis_of(seq: Any) -> Axis:
-    """The axis of the items of a sequence."""
+    """Return the axis of the items of a sequence."""
     axis: Axis | None = getattr(seq, "axis", None)
     if axis is None or axis is BATCH:
         raise failed(mg.ShapeError, "face_no_sequence", name=repr(seq))
@@ -26,20 +26,20 @@ def axis_of(seq: Any) -> Axis:
 
 
 def taken(seq: Any, which: str) -> Function:
-    """One item of each sequence."""
+    """Return one item of each sequence: `which` is "first" or "last"."""
     rows = getattr(axis_of(seq), which)
     return op(lambda v: mg.take(v, rows, 0), seq, axis=BATCH)
 
 
 def marked(seq: Any, which: str) -> Function:
-    """1 where nothing stands on that side of an item, else 0."""
+    """Return 1 at the first item (which="place") or the last ("rest") of a sequence, else 0."""
     axis = axis_of(seq)
     node = mg.cast(mg.equal(getattr(axis, which), 0), mg.float32)
     return Function(node, axis, [seq])
 
 
 def summed(seq: Any) -> Function:
-    """The sum of the items of each sequence."""
+    """Sum the items of each sequence."""
     belongs, shape = axis_of(seq).belongs, seq.shape
     flat = (-1, int(np.prod(shape)))
     return op(
@@ -48,13 +48,13 @@ def summed(seq: Any) -> Function:
 
 
 def reduce_max(x: Any) -> Function:
-    """The largest of the items of each sequence."""
+    """Return the largest of the items of each sequence."""
     steps = axis_of(x).steps
     return op(lambda v: mg.max(mg.take(v, steps, 0), axis=0), x, axis=BATCH)
 
 
 def broadcast_as(operand: Any, broadcast_as_operand: Function) -> Function:
-    """A value for each sample, or for all, at each item of the sequences of another."""
+    """Repeat a value for each sample, or one for all, at each item of another's sequences."""
     x, axis = function(operand), axis_of(broadcast_as_operand)
     if x.axis is BATCH:
         return op(lambda v, _: mg.take(v, axis.owner, 0), x, broadcast_as_operand, axis=axis)
@@ -70,23 +70,23 @@ def broadcast_as(operand: Any, broadcast_as_operand: Function) -> Function:
 
 
 def softmax(x: Any) -> Function:
-    """Softmax along the items of each sequence."""
+    """Compute softmax along the items of each sequence."""
     powers = op(mg.exp, x - broadcast_as(reduce_max(x), x))
     return powers / broadcast_as(summed(powers), x)
 
 
 def past_value(x: Any, initial_state: Any = None, time_step: int = 1) -> Function:
-    """The item that many steps before; where there is none, the initial state."""
+    """Return for each item the one `time_step` before it, or the initial state if none."""
     return _shifted(x, initial_state, time_step, axis_of(x).place)
 
 
 def future_value(x: Any, initial_state: Any = None, time_step: int = 1) -> Function:
-    """The item that many steps behind; where there is none, the initial state."""
+    """Return for each item the one `time_step` after it, or the initial state if none."""
     return _shifted(x, initial_state, -time_step, axis_of(x).rest)
 
 
 def delay(x: Any, initial_state: Any = None, time_step: int = 1) -> Function:
-    """`past_value`, or for negative steps `future_value`."""
+    """Apply `past_value`, or `future_value` for negative steps."""
     if time_step > 0:
         return past_value(x, initial_state, time_step)
     return future_value(x, initial_state, -time_step) if time_step else function(x)

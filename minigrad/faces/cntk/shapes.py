@@ -1,4 +1,4 @@
-"""What CNTK's functions of static axes are made of."""
+"""Helpers for CNTK's functions of static axes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def images(make: Any, x: Any, *more: Any) -> Function:
-    """A function of (channels, height, width), for one image or many."""
+    """Apply a function of (channels, height, width) to one image or many."""
     x = function(x)
     if x.axis is not None:
         return op(make, x, *more)
@@ -43,7 +43,7 @@ def images(make: Any, x: Any, *more: Any) -> Function:
 def convolution(
     convolution_map: Any, operand: Any, strides: Any = (1,), auto_padding: Sequence[bool] = (True,)
 ) -> Function:
-    """Convolution of (channels, height, width) by (out, in, height, width), `out` at will."""
+    """Convolve (channels, height, width) with kernels ([out,] in, height, width)."""
     kernel = function(convolution_map)
     padding, step = "same" if auto_padding[-1] else "valid", tuple(strides)[-2:]
     step = step * 2 if len(step) == 1 else step
@@ -58,7 +58,7 @@ def convolution(
 def pooling(
     operand: Any, pooling_type: str, pooling_window_shape: Any, strides: Any = (1,)
 ) -> Function:
-    """The largest or the mean of each window of (channels, height, width)."""
+    """Pool the largest or the mean of each window of (channels, height, width)."""
     step = tuple(strides)[-2:]
     step = step * 2 if len(step) == 1 else step
     make = getattr(mg, pooling_type)
@@ -66,7 +66,7 @@ def pooling(
 
 
 def chosen(best: Any, x: Any, axis: Any) -> Function:
-    """Where the best element stands along an axis, which stays; or among all."""
+    """Return the best element's position along an axis, which is kept, or among all elements."""
     if axis is None:
         x = function(x)
         lead = () if x.axis is None else (-1,)
@@ -80,22 +80,22 @@ def chosen(best: Any, x: Any, axis: Any) -> Function:
 
 
 def as_numbers(test: Any) -> Any:
-    """A comparison that answers 1 or 0."""
+    """Wrap a comparison so that it returns 1 or 0."""
     return lambda a, b: mg.cast(test(a, b), mg.float32)
 
 
 def natural_log(v: Any) -> Any:
-    """The logarithm, which CNTK bounds near 0, with the slope that belongs to the bound."""
+    """Compute the logarithm, bounded near 0 as in CNTK, with the gradient at that bound."""
     return corners.bounded_log(v, 1e-37, -85.1, math.exp(85.1))
 
 
 def hard(v: Any, axis: int) -> Any:
-    """1 at the first of the largest, else 0."""
+    """Return 1 at the first of the largest elements, else 0."""
     return mg.one_hot(mg.argmax(v, axis), v.shape[axis])
 
 
 def several(make: Any, *xs: Any, name: str = "") -> Function:
-    """An associative function of two or more; a text behind them is its name."""
+    """Fold an associative function over two or more operands; a final string is the name."""
     if isinstance(xs[-1], str):
         *xs, name = xs  # type: ignore[assignment]
     found = functools.reduce(functools.partial(aligned, make), xs[1:], function(xs[0]))
@@ -104,28 +104,28 @@ def several(make: Any, *xs: Any, name: str = "") -> Function:
 
 
 def cut(x: Any, axis: int, low: int, high: int) -> Function:
-    """Neighbouring positions of a static axis."""
+    """Slice a static axis from `low` up to `high`, which is excluded."""
     x = function(x)
     along = axis % len(x.shape) + (x.axis is not None)
     return op(lambda v: v[(*[slice(None)] * along, slice(low, high or None))], x)
 
 
 def arranged(make: Any, x: Any, *axes: int) -> Function:
-    """A function of static axes, by their numbers."""
+    """Apply a function that takes the numbers of static axes."""
     x = function(x)
     lead = x.axis is not None
     return op(lambda v: make(v, *[a + lead if a >= 0 else a for a in axes]), x)
 
 
 def spliced(inputs: Sequence[Any], axis: int) -> Function:
-    """One behind the other along a static axis."""
+    """Concatenate operands along a static axis."""
     operands = [function(x) for x in inputs]
     along = axis + (operands[0].axis is not None) if axis >= 0 else axis
     return op(lambda *vs: mg.concatenate(vs, axis=along), *operands)
 
 
 def shaped(x: Any, shape: Any) -> Function:
-    """Another shape for each sample."""
+    """Reshape each sample."""
     x = function(x)
     dims = (shape,) if isinstance(shape, int) else tuple(-1 if n == 0 else n for n in shape)
     known = [n for n in dims if n != -1]
@@ -134,14 +134,14 @@ def shaped(x: Any, shape: Any) -> Function:
 
 
 def turned(x: Any) -> Function:
-    """The transposed matrix; a vector is a row, so that it becomes a column."""
+    """Transpose a matrix; a vector counts as a row and becomes a column."""
     x = function(x)
     column = len(x.shape) == 1
     return shaped(x, (*x.shape, 1)) if column else arranged(mg.swapaxes, x, 0, 1)
 
 
 def made(shape: Any, init: Any, name: str) -> Parameter:
-    """A parameter of this shape, or that of the array with which it begins."""
+    """Make a parameter of this shape, or of the shape of its initial array."""
     if shape is None:
         shape = np.shape(init)
     return started((shape,) if isinstance(shape, int) else tuple(shape), init, name)

@@ -1,4 +1,4 @@
-"""What CNTK's functions begin with: inputs, for which data are passed, and parameters."""
+"""The leaves of CNTK's graphs: inputs, for which data are passed, and parameters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Variable(Function):
         self.arguments, self.needs_gradient = (self,), needs_gradient
 
     def rows(self, data: Any) -> tuple[Any, list[int]]:
-        """The rows of data, and the length of each sequence."""
+        """Return the data's rows and the length of each sequence."""
         rank = len(self.shape)
         if self.axis is BATCH:
             array = np.asarray(data, np.float32)
@@ -59,7 +59,7 @@ class Parameter(Function):
 
     @property
     def value(self) -> Any:
-        """A copy of the numbers; other numbers can be set."""
+        """A copy of the values; other values can be set."""
         return np.array(self.tensor.detach().numpy())
 
     @value.setter
@@ -76,7 +76,7 @@ def input_variable(
     dynamic_axes: Sequence[Axis] = (BATCH,),
     name: str = "",
 ) -> Variable:
-    """An input of samples of this shape; of sequences of them with a second dynamic axis."""
+    """Make an input of samples of this shape, or of sequences with a second dynamic axis."""
     return Variable(shape, dynamic_axes[-1], needs_gradient, name)
 
 
@@ -88,5 +88,5 @@ def sequence_variable(
     sequence_axis: Axis = DYNAMIC,
     name: str = "",
 ) -> Variable:
-    """An input of sequences of items of this shape."""
+    """Make an input of sequences of items of this shape."""
     return Variable(shape, sequence_axis, needs_gradient, name)

@@ -1,4 +1,4 @@
-"""DyNet's words: `import minigrad.faces.dynet as dy`.
+"""A compatibility layer for DyNet: `import minigrad.faces.dynet as dy`.
 
 >>> import minigrad.faces.dynet as dy
 >>> m = dy.ParameterCollection()
@@ -112,29 +112,29 @@ Model, LSTMBuilder = ParameterCollection, VanillaLSTMBuilder
 
 
 class DynetParams:
-    """The settings of `dynet_config`, one method each; `init` lets them hold."""
+    """The settings of `dynet_config`, one method each; `init` applies them."""
 
     def __init__(self) -> None:
         self._settings: dict[str, Any] = {}
 
     def from_args(self, shared_parameters: Any = None) -> None:
-        """Those of the command line."""
+        """Read the settings from the command line."""
         dynet_config.from_arguments(sys.argv)
 
     def set_autobatch(self, autobatch: bool) -> None:
-        """Whether operations that are alike run as one."""
+        """Set whether operations of the same kind run as one batch."""
         self._settings["autobatch"] = autobatch
 
     def set_mem(self, mem: int) -> None:
-        """How much memory DyNet takes; here it changes nothing."""
+        """Set how much memory DyNet takes; it has no effect here."""
         self._settings["mem"] = mem
 
     def set_random_seed(self, random_seed: int) -> None:
-        """Where random numbers begin."""
+        """Set the seed of the random numbers."""
         self._settings["random_seed"] = random_seed
 
     def init(self) -> None:
-        """Let them hold for the graphs that are begun from now on."""
+        """Apply the settings to graphs that are begun from now on."""
         dynet_config.set(**self._settings)
 
 

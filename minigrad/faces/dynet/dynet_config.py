@@ -26,7 +26,7 @@ def set(
     requested_gpus: int = 0,
     gpu_mask: Any = None,
 ) -> None:
-    """All settings anew. `autobatch` and `random_seed` change something; the rest is DyNet's."""
+    """Set all settings; only `autobatch` and `random_seed` have an effect here."""
     SETTINGS.update(mem=mem, random_seed=random_seed, autobatch=autobatch, profiling=profiling)
     SETTINGS.update(weight_decay=weight_decay, shared_parameters=shared_parameters)
     SETTINGS.update(requested_gpus=requested_gpus, gpu_mask=gpu_mask)
@@ -35,12 +35,12 @@ def set(
 
 
 def get() -> dict[str, Any]:
-    """The settings by their names."""
+    """Return the settings by name."""
     return dict(SETTINGS)
 
 
 def from_arguments(arguments: list[str]) -> None:
-    """Take what begins with --dynet- out of a command line, and set what it says."""
+    """Remove arguments that begin with --dynet- from a command line, and apply them."""
     found: dict[str, Any] = {}
     while places := [i for i, text in enumerate(arguments[:-1]) if text.startswith("--dynet-")]:
         name, value = arguments.pop(places[0]), arguments.pop(places[0])

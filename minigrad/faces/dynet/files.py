@@ -1,4 +1,4 @@
-"""DyNet's files of parameters: text, a line that says what follows and a line of numbers."""
+"""DyNet's parameter files: text, with a header line and a line of numbers for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["populate", "save"]
 
 
 def save(held: Sequence[Any], filename: str | os.PathLike[str]) -> None:
-    """Write parameters and tables."""
+    """Write parameters and lookup tables to a file."""
     with open(filename, "w", encoding="utf-8") as file:
         for x in held:
             line = " ".join(f"{value:+.8e}" for value in _last(x).ravel("F")) + " \n"
@@ -24,7 +24,7 @@ def save(held: Sequence[Any], filename: str | os.PathLike[str]) -> None:
 
 
 def populate(held: Sequence[Any], filename: str | os.PathLike[str]) -> None:
-    """Read them again; FormatError when the file holds others."""
+    """Read parameters and tables from a file; FormatError if it holds others."""
     with open(filename, encoding="utf-8") as file:
         lines = [line for line in file if line.strip()]
     heads = [i for i, line in enumerate(lines) if line.startswith("#")]
@@ -41,7 +41,7 @@ def populate(held: Sequence[Any], filename: str | os.PathLike[str]) -> None:
 
 
 def _last(x: Any) -> Any:
-    """The numbers, the rows of a table last."""
+    """Return the values as an array; a lookup table's rows become its last axis."""
     array = x.as_array()
     return np.moveaxis(array, 0, -1) if hasattr(x, "rows") else array
 

@@ -1,4 +1,4 @@
-"""DyNet's graph: expressions are noted, and computed when a value is asked for."""
+"""DyNet's graph: expressions are recorded, and computed when a value is needed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NotFinite(mg.NumericError, RuntimeError):
 
 @contextlib.contextmanager
 def finite() -> Iterator[None]:
-    """Refuse such values where they come up."""
+    """Raise NotFinite inside the block when an operator gives NaN or an infinity."""
     try:
         with mg.detect_anomaly():
             yield
@@ -59,7 +59,7 @@ class ComputationGraph:
         self.root: tuple[Expression, bool] | None = None  # of the last way back
 
     def forward(self, last: Expression) -> None:
-        """Compute all that was noted up to an expression; operations alike together, if so set."""
+        """Compute all expressions up to this one; batch operations of the same kind if so set."""
         together = SETTINGS["autobatch"] and str(SETTINGS["autobatch"]) != "0"
         with contextlib.ExitStack() as around:
             if together:
@@ -71,12 +71,12 @@ class ComputationGraph:
                     x.tensor = x.function(*[operand.tensor for operand in x.operands])
 
     def invalidate(self) -> None:
-        """Forget what was computed."""
+        """Drop all computed values."""
         for x in self.noted:
             x.tensor = None
 
     def slope(self, root: Expression, x: Expression) -> Any:
-        """The gradient of one expression by another: what lies between them is computed anew."""
+        """Return the gradient of one expression by another, recomputing those between them."""
         start = mg.tensor(x.run().detach(), requires_grad=True)
         found = {x: start}
         for e in self.noted[x.index + 1 : root.index + 1]:
@@ -91,7 +91,7 @@ class ComputationGraph:
 
 
 class Now:
-    """The graph to which expressions belong that are made now."""
+    """The current graph, to which new expressions are added."""
 
     cg = ComputationGraph(0)
 
@@ -110,7 +110,7 @@ def renew_cg(immediate_compute: bool = False, check_validity: bool = False) -> C
 
 
 class Expression:
-    """A value to come: its dimension is known, and its place in the graph of now.
+    """A lazy value: its dimension is known, and its position in the current graph.
 
     function, operands: what makes its tensor of theirs. batch: how many samples it holds; they are
     the first axis of its tensor if there are several, and the last one of what a user sees.
@@ -135,14 +135,14 @@ class Expression:
             self.cg.forward(self)
 
     def here(self) -> Expression:
-        """The expression itself, if it is not stale."""
+        """Return the expression itself, or raise GradientError if its graph was renewed."""
         if self.cg is not now.cg:
             raise failed(mg.GradientError, "face_stale")
         return self
 
     @property
     def lead(self) -> Dims:
-        """The axis of the samples, if there are several."""
+        """The length of the sample axis, as a tuple that is empty for a single sample."""
         return (self.batch,) if self.batch > 1 else ()
 
     def __repr__(self) -> str:
@@ -151,7 +151,7 @@ class Expression:
     # ---- values ----
 
     def run(self, recalculate: bool = False) -> Any:
-        """The tensor, computed if it is not there."""
+        """Return the tensor, computing it if it isn't there yet."""
         x = self.here()
         if recalculate:
             x.cg.invalidate()
@@ -160,29 +160,29 @@ class Expression:
         return x.tensor
 
     def dim(self) -> tuple[Dims, int]:
-        """The lengths of the axes, and the number of samples."""
+        """Return the lengths of the axes, and the number of samples."""
         x = self.here()
         return x.dims, x.batch
 
     def forward(self, recalculate: bool = False) -> None:
-        """Compute it now."""
+        """Compute the value now."""
         self.run(recalculate)
 
     def npvalue(self, recalculate: bool = False) -> Any:
-        """The value as an array, samples last."""
+        """Return the value as an array, with samples along the last axis."""
         return self.here()._outside(self.run(recalculate))
 
     def vec_value(self, recalculate: bool = False) -> list[float]:
-        """The value as a list, column by column."""
+        """Return the value as a list, column by column."""
         found: list[float] = self.npvalue(recalculate).ravel("F").tolist()
         return found
 
     def scalar_value(self, recalculate: bool = False) -> float:
-        """The single number."""
+        """Return the value as a single number."""
         return float(self.run(recalculate).item())
 
     def value(self, recalculate: bool = False) -> Any:
-        """A number, the list of a vector, or the array of a matrix."""
+        """Return the value: a number, a list for a vector, or an array for a matrix."""
         x = self.here()
         if len(x.dims) > 1:
             return self.npvalue(recalculate)
@@ -196,7 +196,7 @@ class Expression:
     # ---- the way back ----
 
     def backward(self, full: bool = False) -> None:
-        """Add to the gradients of parameters; `full`: `gradient` knows those of inputs, too."""
+        """Add to the parameters' gradients; with `full`, `gradient` works for inputs, too."""
         x = self.here()
         if x.dims != (1,) or x.batch > 1:
             raise failed(mg.ShapeError, "face_backward", dim=(x.dims, x.batch))
@@ -207,8 +207,8 @@ class Expression:
                 mg.sum(y).backward(retain_graph=True)
 
     def gradient(self) -> Any:
-        """The gradient of what `backward` was called on; 0 where that was not `full`, and no
-        parameter lies behind."""
+        """Return the gradient of the expression that `backward` was called on: 0 if that was not
+        `full` and this one depends on no parameter."""
         x = self.here()
         root, full = x.cg.root or (x, False)
         if x.cg.root is None or x.index > root.index:
@@ -249,7 +249,7 @@ class Expression:
         return product(self, other)
 
     def __getitem__(self, key: Any) -> Expression:
-        """Along the first axis: one element, row or part; or several by a slice."""
+        """Return one element, row or part along the first axis, or several by a slice."""
         x = self.here()
         if isinstance(key, slice):
             whole = (slice(None),) * len(x.lead)
@@ -258,17 +258,17 @@ class Expression:
 
 
 class Input(Expression):
-    """An expression whose value is given, and may be set anew."""
+    """An expression whose value is given, and can be replaced."""
 
     def set(self, value: Any) -> None:
-        """Another value of the same dimension; what depends on it is computed anew."""
+        """Set another value of the same dimension; expressions that depend on it are recomputed."""
         array = np.asarray(value, np.float32).reshape(self.lead + self.dims)
         self.function = lambda: mg.tensor(array)
         self.here().cg.invalidate()
 
 
 def leaf(value: Any, batch: int = 1) -> Input:
-    """An expression of an array, of which the first axis counts the samples if there are several.
+    """Make an expression of an array; with several samples, its first axis counts them.
 
     Its first dimension is 1 where it has none.
     """
@@ -279,14 +279,14 @@ def leaf(value: Any, batch: int = 1) -> Input:
 
 
 def expression(x: Any) -> Expression:
-    """An operand, which is an expression of this graph, or a parameter."""
+    """Return an operand's expression: one of the current graph, or a parameter's."""
     if not isinstance(x, Expression):
         raise failed(mg.DtypeError, "face_expression", value=repr(x))
     return x.here()
 
 
 def op(function: Callable[..., Any], *xs: Any, batch: int | None = None) -> Expression:
-    """What a function makes of the tensors of expressions; its dimension is found at once."""
+    """Apply a function of tensors to expressions; infer the result's dimension at once."""
     operands = [expression(x) for x in xs]
     node = function(*[x.node for x in operands])
     known = max(x.batch for x in operands) if batch is None else batch
@@ -294,7 +294,7 @@ def op(function: Callable[..., Any], *xs: Any, batch: int | None = None) -> Expr
 
 
 def aligned(function: Callable[..., Any], *xs: Any) -> Expression:
-    """A function element by element: missing axes stand behind, as in columns; numbers as such."""
+    """Apply an elementwise function; missing axes are added at the end, numbers stay numbers."""
     given = [x for x in xs if not isinstance(x, NUMBERS)]
     operands = [expression(x) for x in given]
     rank = max(len(x.dims) for x in operands)
@@ -308,12 +308,12 @@ def aligned(function: Callable[..., Any], *xs: Any) -> Expression:
 
 
 def shaped(value: Any, shape: Dims) -> Any:
-    """The value in this shape; nothing is done where it has it."""
+    """Reshape the value, unless it already has this shape."""
     return value if tuple(value.shape) == shape else mg.reshape(value, shape)
 
 
 def product(a: Any, b: Any) -> Expression:
-    """The product of matrices, in which a vector is a column; or each element times a number."""
+    """Multiply matrices (a vector is a column), or each element by a number."""
     if isinstance(b, NUMBERS):
         return op(lambda x: x * b, a)
     a, b = expression(a), expression(b)
@@ -333,7 +333,7 @@ def product(a: Any, b: Any) -> Expression:
 
 
 def picked(x: Any, index: int, dim: int) -> Expression:
-    """One position of a dimension, which is gone then."""
+    """Pick one position of a dimension and drop that dimension."""
     x = expression(x)
     if not -x.dims[dim] <= index < x.dims[dim]:
         about = {"index": index, "axis": dim, "length": x.dims[dim]}

@@ -1,4 +1,4 @@
-"""DyNet's parameters: collections of them, tables of them, and what they begin with."""
+"""DyNet's parameters, lookup tables, collections and initializers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Start = Callable[[Dims], Any]
 
 
 def glorot(dims: Dims, gain: float = 1.0) -> Any:
-    """Uniform, the narrower the more numbers are added up."""
+    """Draw uniform Glorot weights: the more numbers are added up, the narrower the range."""
     bound = gain * math.sqrt(3 * len(dims) / sum(dims))
     return (mg.rand(dims) * 2 - 1) * bound
 
@@ -34,7 +34,7 @@ STARTS: dict[str, Start] = {
 
 
 def start(init: Any, dims: Dims) -> Any:
-    """The array that `init` means: a name, a number, an array or an initializer."""
+    """Return the initial array for `init`: a name, a number, an array or an initializer."""
     if isinstance(init, str) and init in STARTS:
         init = STARTS[init]
     elif init is None:
@@ -50,33 +50,33 @@ def start(init: Any, dims: Dims) -> Any:
 
 
 class Held:
-    """What a collection holds, by its name."""
+    """A named member of a parameter collection."""
 
     _name: str
     _updated = True
 
     def name(self) -> str:
-        """The name, after those of its collections."""
+        """Return the name, prefixed by those of its collections."""
         return self._name
 
     def set_updated(self, b: bool) -> None:
-        """Whether trainers change it."""
+        """Set whether trainers change it."""
         self._updated = b
 
     def is_updated(self) -> bool:
-        """Whether trainers change it."""
+        """Return whether trainers change it."""
         return self._updated
 
 
 class Parameters(Expression, Held):
-    """Numbers that are trained; in each graph an expression of its own."""
+    """A trained tensor, which has an expression of its own in each graph."""
 
     def __init__(self, name: str, value: Any) -> None:
         self._name = name
         self.own = mg.tensor(value, requires_grad=True, name=name)
 
     def here(self) -> Expression:
-        """Its expression in the graph of now."""
+        """Return its expression in the current graph."""
         leaves = now.cg.leaves
         if id(self) not in leaves:
             node = now.cg.graph.lift(self.own)
@@ -87,37 +87,37 @@ class Parameters(Expression, Held):
         return f"Parameter {self._name}"
 
     def expr(self, update: bool = True) -> Expression:
-        """Its expression; without `update` no gradient comes back."""
+        """Return its expression, which without `update` passes no gradient back."""
         return self.here() if update else op(mg.stop_gradient, self)
 
     def shape(self) -> Dims:
-        """The lengths of its axes."""
+        """Return the lengths of its axes."""
         return tuple(self.own.shape)
 
     def as_array(self) -> Any:
-        """A copy of the numbers."""
+        """Return a copy of the values."""
         return np.array(self.own.detach().numpy(), np.float64)
 
     def grad_as_array(self) -> Any:
-        """The gradient that was gathered since the last update."""
+        """Return the gradient accumulated since the last update."""
         return gathered(self.own)
 
     gradient = grad_as_array
 
     def set_value(self, value: Any) -> None:
-        """Other numbers."""
+        """Set other values."""
         written(self.own, value)
 
     def zero(self) -> None:
-        """Zeros for its numbers."""
+        """Set all values to 0."""
         self.set_value(np.zeros(self.shape()))
 
     def scale(self, s: float) -> None:
-        """So many times its numbers."""
+        """Multiply its values by s."""
         self.set_value(self.as_array() * s)
 
     def tensors(self) -> list[Any]:
-        """What trainers change: all of it, if anything."""
+        """Return the tensors that trainers change: the single one held here."""
         return [self.own]
 
 
@@ -132,7 +132,7 @@ class LookupParameters(Held):
         return f"LookupParameter {self._name}"
 
     def __getitem__(self, i: int) -> Expression:
-        """The expression of a row."""
+        """Return the expression of a row."""
         if not 0 <= i < len(self.rows):
             raise failed(
                 mg.IndexRangeError, "face_row", index=i, name=self._name, rows=len(self.rows)
@@ -144,60 +144,60 @@ class LookupParameters(Held):
         return leaves[id(row)]
 
     def batch(self, indices: Sequence[int]) -> Expression:
-        """Several rows, as samples."""
+        """Return several rows as the samples of one expression."""
         rows = [self[i] for i in indices]
         if len(rows) == 1:
             return rows[0]
         return op(lambda *values: mg.stack(values), *rows, batch=len(rows))
 
     def shape(self) -> Dims:
-        """The number of rows, and the lengths of the axes of each."""
+        """Return the number of rows, and the lengths of each row's axes."""
         return len(self.rows), *self.rows[0].shape
 
     def as_array(self) -> Any:
-        """A copy of the numbers."""
+        """Return a copy of the values."""
         return np.array([row.detach().numpy() for row in self.rows], np.float64)
 
     npvalue = as_array
 
     def row_as_array(self, i: int) -> Any:
-        """A copy of a row."""
+        """Return a copy of a row."""
         return self.as_array()[i]
 
     def rows_as_array(self, rows: Sequence[int]) -> Any:
-        """A copy of some rows."""
+        """Return a copy of some rows."""
         return self.as_array()[list(rows)]
 
     def grad_as_array(self) -> Any:
-        """The gradients of all rows."""
+        """Return the gradients of all rows."""
         return np.array([gathered(row) for row in self.rows])
 
     def row_grad_as_array(self, i: int) -> Any:
-        """The gradient of a row."""
+        """Return the gradient of a row."""
         return gathered(self.rows[i])
 
     def init_from_array(self, values: Any) -> None:
-        """Other numbers, row by row."""
+        """Set other values, row by row."""
         for row, value in zip(self.rows, values, strict=True):
             written(row, value)
 
     def init_row(self, i: int, value: Any) -> None:
-        """Other numbers for a row."""
+        """Set other values for a row."""
         written(self.rows[i], value)
 
     def tensors(self) -> list[Any]:
-        """What trainers change: the rows that were looked up."""
+        """Return the tensors that trainers change: the rows that have a gradient."""
         return [row for row in self.rows if row.grad is not None]
 
 
 def gathered(tensor: Any) -> Any:
-    """The gradient of a tensor, 0 where there is none."""
+    """Return the gradient of a tensor, or zeros if it has none."""
     found = tensor.grad
     return np.zeros(tensor.shape) if found is None else np.array(found.numpy(), np.float64)
 
 
 def written(tensor: Any, value: Any) -> None:
-    """Put other numbers of the same shape into a parameter."""
+    """Overwrite a parameter with values of the same shape."""
     array = np.asarray(value, np.float32)
     if array.shape != tuple(tensor.shape):
         raise failed(mg.ShapeError, "face_init_shape", found=array.shape, dim=tuple(tensor.shape))
@@ -206,7 +206,7 @@ def written(tensor: Any, value: Any) -> None:
 
 
 class ParameterCollection:
-    """Parameters under their names, in collections inside collections."""
+    """A collection of parameters by name, and of nested collections."""
 
     def __init__(self, parent: ParameterCollection | None = None, name: str = "/") -> None:
         self._parent, self._name = parent, name
@@ -214,63 +214,63 @@ class ParameterCollection:
         self._counts: dict[str, int] = {}
 
     def _named(self, name: str | None) -> str:
-        """A name that is not there yet: with a number behind it, if it would be there twice."""
+        """Return a unique name, with a number appended if it is empty or already in use."""
         name = name or ""
         count = self._counts.get(name, 0)
         self._counts[name] = count + 1
         return f"{self._name}{name}_{count}" if count or not name else f"{self._name}{name}"
 
     def _hold(self, parameters: Any) -> Any:
-        """Keep them here and in the collections that this one is part of."""
+        """Add parameters to this collection and to those that contain it."""
         self._held.append(parameters)
         return self._parent._hold(parameters) if self._parent else parameters
 
     def add_parameters(
         self, dim: int | Dims, init: Any = None, name: str | None = None, **_: Any
     ) -> Parameters:
-        """Parameters of these dimensions; init: see `start`."""
+        """Add parameters of these dimensions; for `init` see `start`."""
         dims = (dim,) if isinstance(dim, int) else tuple(dim)
         found: Parameters = self._hold(Parameters(self._named(name), start(init, dims)))
         return found
 
     def parameters_from_numpy(self, array: Any, name: str | None = None) -> Parameters:
-        """Parameters that begin with an array."""
+        """Add parameters initialised from an array."""
         return self.add_parameters(np.shape(array), array, name)
 
     def add_lookup_parameters(
         self, dim: Dims, init: Any = None, name: str | None = None, **_: Any
     ) -> LookupParameters:
-        """A table: how many rows, and the dimensions of each; init: see `start`."""
+        """Add a lookup table; dim: row count and each row's dimensions; for `init` see `start`."""
         table = LookupParameters(self._named(name), start(init, tuple(dim)))
         found: LookupParameters = self._hold(table)
         return found
 
     def lookup_parameters_from_numpy(self, array: Any, name: str | None = None) -> LookupParameters:
-        """A table that begins with an array."""
+        """Add a lookup table initialised from an array."""
         return self.add_lookup_parameters(np.shape(array), array, name)
 
     def add_subcollection(self, name: str | None = None) -> ParameterCollection:
-        """A collection inside this one."""
+        """Add a collection inside this one."""
         return ParameterCollection(self, self._named(name) + "/")
 
     def name(self) -> str:
-        """The name, which begins those of its parameters."""
+        """Return the name, which is the prefix of its parameters' names."""
         return self._name
 
     def parameters_list(self) -> list[Parameters]:
-        """All parameters that are no tables."""
+        """Return all parameters except lookup tables."""
         return [x for x in self._held if isinstance(x, Parameters)]
 
     def lookup_parameters_list(self) -> list[LookupParameters]:
-        """All tables."""
+        """Return all lookup tables."""
         return [x for x in self._held if isinstance(x, LookupParameters)]
 
     def parameter_count(self) -> int:
-        """How many numbers there are in all."""
+        """Return the total number of values."""
         return sum(math.prod(x.shape()) for x in self._held)
 
     def held(self) -> Iterator[Parameters | LookupParameters]:
-        """Parameters and tables in the order in which they were added."""
+        """Return an iterator over parameters and tables, in the order in which they were added."""
         return iter(self._held)
 
     def save(self, filename: str | os.PathLike[str]) -> None:
@@ -278,5 +278,5 @@ class ParameterCollection:
         save(self._held, filename)
 
     def populate(self, filename: str | os.PathLike[str]) -> None:
-        """Read the numbers of a file that `save` wrote, here or in DyNet, in their order."""
+        """Read the values of a file that `save` wrote, here or in DyNet, in their order."""
         populate(self._held, filename)

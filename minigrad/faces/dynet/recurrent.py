@@ -1,4 +1,4 @@
-"""DyNet's recurrent networks: builders make states, and each input makes a new state of one."""
+"""DyNet's recurrent networks: builders make states, and each input gives a new state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ State = tuple[Expression, ...]  # of one layer; its output is the last
 
 
 def affine(exprs: Sequence[Any]) -> Expression:
-    """The first, and the products of those that follow, two by two."""
+    """Return the first expression plus the products of the following pairs."""
     if len(exprs) % 2 == 0:
         raise failed(mg.ArgumentError, "face_affine", count=len(exprs))
     found, *rest = exprs
@@ -42,12 +42,12 @@ tanh, logistic = _gate("tanh"), _gate("sigmoid")
 
 
 def times(a: Expression, b: Expression) -> Expression:
-    """Element by element."""
+    """Multiply two expressions element by element."""
     return aligned(lambda x, y: x * y, a, b)
 
 
 class RNNState:
-    """What a network remembers; `add_input` gives the next."""
+    """The state of a network; `add_input` gives the next."""
 
     def __init__(
         self, builder: Any, layers: Sequence[State] | None = None, prev: RNNState | None = None
@@ -55,11 +55,11 @@ class RNNState:
         self._builder, self._layers, self._prev = builder, layers, prev
 
     def add_input(self, x: Any) -> RNNState:
-        """The state after one more input."""
+        """Return the state after one more input."""
         return RNNState(self._builder, self._builder.step(x, self._layers), self)
 
     def add_inputs(self, xs: Iterable[Any]) -> list[RNNState]:
-        """The states after each of several inputs."""
+        """Return the states after each of several inputs."""
         found, state = [], self
         for x in xs:
             state = state.add_input(x)
@@ -67,27 +67,27 @@ class RNNState:
         return found
 
     def transduce(self, xs: Iterable[Any]) -> list[Any]:
-        """The outputs after each of several inputs."""
+        """Return the outputs after each of several inputs."""
         return [state.output() for state in self.add_inputs(xs)]
 
     def output(self) -> Any:
-        """The output of the highest layer; None before the first input."""
+        """Return the output of the highest layer, or None before the first input."""
         return self._layers[-1][-1] if self._layers else None
 
     def h(self) -> tuple[Expression, ...]:
-        """The outputs of all layers."""
+        """Return the outputs of all layers."""
         return tuple(state[-1] for state in self._layers or ())
 
     def s(self) -> tuple[Expression, ...]:
-        """All that is remembered: memories of all layers, if there are any, then outputs."""
+        """Return the whole state: memory cells of all layers, if any, then outputs."""
         return tuple(x for part in zip(*self._layers or (), strict=True) for x in part)
 
     def prev(self) -> RNNState | None:
-        """The state before the last input."""
+        """Return the state before the last input."""
         return self._prev
 
     def b(self) -> Any:
-        """The builder."""
+        """Return the builder."""
         return self._builder
 
 
@@ -108,32 +108,32 @@ class SimpleRNNBuilder:
         return self._affine((hidden, width), (hidden, hidden))
 
     def _affine(self, of_input: Dims, of_state: Dims) -> list[Parameters]:
-        """The two matrices of an affine step, and what is added, which begins as 0."""
+        """Add the two matrices and the bias of an affine step; the bias starts at 0."""
         add = self._collection.add_parameters
         return [add(of_input), add(of_state), add(of_input[:1], init=0.0)]
 
     def param_collection(self) -> ParameterCollection:
-        """The parameters of all layers."""
+        """Return the parameter collection of all layers."""
         return self._collection
 
     def get_parameters(self) -> list[list[Parameters]]:
-        """The parameters, layer by layer."""
+        """Return the parameters, layer by layer."""
         return self._layers
 
     def get_parameter_expressions(self) -> list[list[Expression]]:
-        """Their expressions in the graph of now."""
+        """Return the parameters' expressions in the current graph, layer by layer."""
         return [[p.expr() for p in layer] for layer in self._layers]
 
     def set_dropout(self, d: float) -> None:
-        """Nothing for 0; any other share is refused."""
+        """Accept a dropout rate of 0; raise ArgumentError for any other."""
         if d:
             raise failed(mg.ArgumentError, "face_builder_dropout", rate=d)
 
     def disable_dropout(self) -> None:
-        """Nothing: there is none."""
+        """Do nothing, since there is no dropout."""
 
     def initial_state(self, vecs: Sequence[Expression] | None = None) -> RNNState:
-        """The state to begin with: zeros, or what `s` of another state gave, or `h`."""
+        """Return the initial state: zeros, or values from another state's `s` or `h`."""
         if vecs is None:
             return RNNState(self)
         count, zero = len(self._layers), leaf([0.0] * self._hidden)
@@ -144,7 +144,7 @@ class SimpleRNNBuilder:
         return RNNState(self, [tuple(vecs[i::count]) for i in range(count)])
 
     def step(self, x: Any, layers: Sequence[State] | None) -> list[State]:
-        """The states of all layers after an input."""
+        """Return the states of all layers after an input."""
         if layers is None:
             layers = [(leaf([0.0] * self._hidden),) * self.remembered] * len(self._layers)
         found: list[State] = []
@@ -159,7 +159,7 @@ class SimpleRNNBuilder:
 
 
 class VanillaLSTMBuilder(SimpleRNNBuilder):
-    """Layers with a memory; in the rows of a matrix: input, forget, output, candidate."""
+    """LSTM layers; the rows of a matrix are input, forget and output gate, and candidate."""
 
     own, remembered = "vanilla-lstm-builder", 2
 
@@ -180,7 +180,7 @@ class VanillaLSTMBuilder(SimpleRNNBuilder):
 
 
 class GRUBuilder(SimpleRNNBuilder):
-    """Layers with an update gate and a reset gate."""
+    """GRU layers, with an update gate and a reset gate."""
 
     own = "gru-builder"
 
@@ -196,7 +196,7 @@ class GRUBuilder(SimpleRNNBuilder):
 
 
 class BiRNNBuilder:
-    """Layers of two networks, one of which reads backwards; half of an output is of each."""
+    """Bidirectional layers: each output joins a forward and a backward network's."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class BiRNNBuilder:
         ]
 
     def transduce(self, es: Sequence[Any]) -> list[Expression]:
-        """The outputs for a sequence."""
+        """Return the outputs for a sequence."""
         for ahead, back in self._layers:
             firsts = ahead.initial_state().transduce(es)
             lasts = back.initial_state().transduce(es[::-1])[::-1]

@@ -1,4 +1,4 @@
-"""What DyNet's functions are made of: shapes, samples and dimensions."""
+"""Helpers for DyNet's functions: shapes, samples and dimensions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def inputTensor(arr: Any, batched: bool = False) -> Input:
-    """An array; of a batch the last axis counts the samples, or it is a list of arrays."""
+    """Make an input of an array; a batch is a list, or has samples along its last axis."""
     if batched and isinstance(arr, list):
         arr = np.stack(arr, axis=-1)
     array = np.asarray(arr, np.float32)
@@ -63,7 +63,7 @@ def inputTensor(arr: Any, batched: bool = False) -> Input:
 
 
 def reshape(x: Any, d: Any, batch_size: int = 0) -> Expression:
-    """Other dimensions for the same numbers, which are told column by column."""
+    """Change the dimensions of the same values, counted column by column."""
     x, d = expression(x), whole(d)
     lead = len(x.lead)
     count = batch_size or x.batch
@@ -80,18 +80,18 @@ def reshape(x: Any, d: Any, batch_size: int = 0) -> Expression:
 
 
 def whole(d: Any) -> tuple[int, ...]:
-    """Dimensions, which may be one number."""
+    """Return dimensions as a tuple, also if given as one number."""
     return (d,) if isinstance(d, int) else tuple(d)
 
 
 def maps(x: Any) -> Expression:
-    """Height, width and channels, which may be left out."""
+    """Return an expression with height, width and channels, adding a missing channel axis."""
     x = expression(x)
     return x if len(x.dims) > 2 else reshape(x, (*x.dims, 1))
 
 
 def _over_images(function: Any, *xs: Expression) -> Expression:
-    """A function of images: samples and channels stand first there, channels last here."""
+    """Apply a function of (n, channels, h, w) images to (h, w, channels) expressions."""
     x, single = xs[0], xs[0].batch == 1
 
     def call(v: Any, *more: Any) -> Any:
@@ -103,7 +103,7 @@ def _over_images(function: Any, *xs: Expression) -> Expression:
 
 
 def conv2d(x: Any, f: Any, stride: Any, is_valid: bool = True) -> Expression:
-    """Convolution of (height, width, channels) by (height, width, in, out)."""
+    """Convolve (height, width, channels) with filters (height, width, in, out)."""
     padding = "valid" if is_valid else "same"
 
     def convolved(images: Any, kernel: Any) -> Any:
@@ -113,12 +113,12 @@ def conv2d(x: Any, f: Any, stride: Any, is_valid: bool = True) -> Expression:
 
 
 def maxpooling2d(x: Any, ksize: Any, stride: Any) -> Expression:
-    """The largest of each window; windows lie inside."""
+    """Return the maximum of each window; only windows fully inside the image count."""
     return _over_images(lambda v: mg.max_pool2d(v, tuple(ksize), tuple(stride)), maps(x))
 
 
 def stacked(function: Any, xs: Sequence[Any]) -> Expression:
-    """A function along the first axis of several, which is laid out for that."""
+    """Stack several expressions and apply a function along the new first axis."""
     exprs = several(xs)
     count = max(x.batch for x in exprs)
 
@@ -133,7 +133,7 @@ def stacked(function: Any, xs: Sequence[Any]) -> Expression:
 
 
 def column(x: Any) -> Expression:
-    """A vector."""
+    """Return the expression of a vector; raise ShapeError for a matrix."""
     given = expression(x)
     if len(given.dims) > 1:
         raise failed(mg.ShapeError, "face_vector", dim=given.dims)
@@ -141,17 +141,17 @@ def column(x: Any) -> Expression:
 
 
 def largest(v: Any, axis: Any) -> Any:
-    """The largest along one axis; of equal ones the first gets the gradient."""
+    """Return the maximum along one axis; among equal elements the first gets the gradient."""
     return mg.max(v, dim=ordered(axis)[0])[0]
 
 
 def smallest(v: Any, axis: Any) -> Any:
-    """The smallest along one axis; of equal ones the first gets the gradient."""
+    """Return the minimum along one axis; among equal elements the first gets the gradient."""
     return mg.min(v, dim=ordered(axis)[0])[0]
 
 
 def log_loss(p: Any, t: Any) -> Any:
-    """The cross-entropy of two classes, as DyNet bounds it where a probability is 0 or 1."""
+    """Compute binary cross-entropy, bounded as in DyNet where a probability is 0 or 1."""
     least, lowest = float(FLOAT.tiny), math.log(FLOAT.tiny)
     yes = corners.bounded_log(p, least, lowest, 1 / least)
     no = corners.bounded_log(1 - p, least, lowest, 1 / float(FLOAT.eps))
@@ -163,14 +163,14 @@ FLOAT = np.finfo(np.float32)
 
 
 def softly(function: Any, x: Any, d: int) -> Expression:
-    """A function that goes along one dimension."""
+    """Apply a function along one dimension."""
     x = expression(x)
     axis = d + len(x.lead)
     return op(lambda v: function(v, axis=axis), x)
 
 
 def mixed(xs: Sequence[Any]) -> Expression:
-    """Samples of several, one behind the other."""
+    """Concatenate the samples of several expressions."""
     xs = several(xs)
     shapes = [(x.batch, *x.dims) for x in xs]
     return op(
@@ -183,20 +183,20 @@ def mixed(xs: Sequence[Any]) -> Expression:
 
 
 def rows(x: Any, indices: Any, axis: int) -> Expression:
-    """Some positions of a dimension."""
+    """Select positions of a dimension."""
     x = expression(x)
     return op(lambda v: mg.take(v, np.asarray(indices), axis + len(x.lead)), x)
 
 
 def part(x: Any, low: int, high: int, dim: int) -> Expression:
-    """Neighbouring positions of a dimension."""
+    """Slice a dimension from `low` up to `high`, which is excluded."""
     x = expression(x)
     key = (slice(None),) * (dim + len(x.lead)) + (slice(low, high),)
     return op(lambda v: v[key], x)
 
 
 def turned(x: Any, dims: Sequence[int]) -> Expression:
-    """The dimensions in another order; a vector is a column."""
+    """Reorder the dimensions; a vector counts as a column."""
     x = expression(x)
     shape, first = x.lead + (*x.dims, 1)[: max(2, len(x.dims))], len(x.lead)
     axes = (*range(first), *(d + first for d in dims))
@@ -204,13 +204,13 @@ def turned(x: Any, dims: Sequence[int]) -> Expression:
 
 
 def batch_elems(x: Any, indices: Sequence[int]) -> Expression:
-    """Some of the samples."""
+    """Select some of the samples."""
     count = len(indices)
     return op(lambda v: v[np.asarray(indices)] if count > 1 else v[indices[0]], x, batch=count)
 
 
 def each(x: Any, indices: Sequence[int]) -> Expression:
-    """One position of each sample, along the first dimension."""
+    """Pick one position of each sample, along the first dimension."""
     x, index = expression(x), np.asarray(indices)
     shape = (len(index), *(x.dims[1:] or (1,)))
     if x.batch == 1:
@@ -219,39 +219,39 @@ def each(x: Any, indices: Sequence[int]) -> Expression:
 
 
 def drawn(value: Any, batch_size: int = 1) -> Input:
-    """An expression of numbers that were made here."""
+    """Make an input expression of the values just generated."""
     return leaf(value.data, batch_size)
 
 
 def full(d: Any, batch_size: int) -> tuple[int, ...]:
-    """Dimensions, and the samples in front if there are several."""
+    """Return dimensions, preceded by the number of samples if there are several."""
     return ((batch_size,) if batch_size > 1 else ()) + whole(d)
 
 
 def kept(shape: tuple[int, ...], share: float) -> Any:
-    """Which numbers are kept, so many of them on average, and what they are multiplied by."""
+    """Draw a dropout mask: 1 / share for the share of values kept on average, else 0."""
     return mg.cast(mg.rand(shape) < share, mg.float32) / share
 
 
 def noisy(function: Any, x: Any, draw: Any) -> Expression:
-    """A function of a value and of numbers that are drawn now, once for this expression."""
+    """Apply a function to a value and to noise, drawn now, once for this expression."""
     x = expression(x)
     noise = draw(x.lead + x.dims)
     return op(lambda v: function(v, noise), x)
 
 
 def pair(function: Any, x: Any, y: Any) -> Expression:
-    """A function of two expressions, element by element."""
+    """Apply a function of two expressions, element by element."""
     return aligned(function, expression(x), expression(y))
 
 
 def alone(xs: tuple[Any, ...]) -> Any:
-    """One of it, or several."""
+    """Return the only argument, or the tuple of several."""
     return xs[0] if len(xs) == 1 else xs
 
 
 def reduced(function: Any, x: Any, d: Iterable[int] | None = None, b: bool = False) -> Expression:
-    """A function along dimensions, all if none are named, and along the samples as well with b."""
+    """Reduce along dimensions (default: all), and along the samples as well if b is True."""
     given = expression(x)
     gone = range(len(given.dims)) if d is None else list(d)
     axes = [*range(len(given.lead) * b), *(i + len(given.lead) for i in gone)]
@@ -264,14 +264,14 @@ def reduced(function: Any, x: Any, d: Iterable[int] | None = None, b: bool = Fal
 
 
 def several(xs: Sequence[Any]) -> list[Expression]:
-    """Expressions, of which there must be one at least."""
+    """Return operands as expressions; raise AssertionFailed if there are none."""
     if not xs:
         raise failed(mg.AssertionFailed, "face_empty")
     return [expression(x) for x in xs]
 
 
 def joined(xs: Sequence[Any], d: int = 0) -> Expression:
-    """One behind the other along a dimension, which is added where there is none."""
+    """Concatenate expressions along a dimension, which is added if missing."""
     exprs = several(xs)
     rank = max(d + 1, *[len(x.dims) for x in exprs])
     batch = max(x.batch for x in exprs)

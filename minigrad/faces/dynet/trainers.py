@@ -1,4 +1,4 @@
-"""DyNet's trainers: they change the parameters of a collection, and forget the gradients."""
+"""DyNet's trainers: they update the parameters of a collection, and clear the gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["AdamTrainer", "MomentumSGDTrainer", "SimpleSGDTrainer", "Trainer"]
 
 
 class Trainer:
-    """Changes a collection by an optimiser of `mg.optim`; gradients are clipped at length 5.
+    """A trainer that updates a collection by an `mg.optim` optimiser; gradient norm at most 5.
 
     Parameters that a graph left out have the gradient 0, and so does what the optimiser makes of
     it; of tables only the rows change that were looked up.
@@ -28,7 +28,7 @@ class Trainer:
 
     @property
     def learning_rate(self) -> float:
-        """The rate of the steps to come."""
+        """The learning rate of the next steps."""
         return self._rate
 
     @learning_rate.setter
@@ -38,26 +38,26 @@ class Trainer:
             self.optimiser.lr = rate
 
     def set_clip_threshold(self, threshold: float) -> None:
-        """The greatest length of all gradients together; not above 0: any."""
+        """Set the maximum norm of all gradients together; 0 or less turns clipping off."""
         self._clip = threshold
 
     def get_clip_threshold(self) -> float:
-        """The greatest length of all gradients together."""
+        """Return the maximum norm of all gradients together."""
         return self._clip
 
     def restart(self, learning_rate: float | None = None) -> None:
-        """Forget what was kept from step to step."""
+        """Drop what is kept between steps, such as momentum; set the rate if one is given."""
         self.optimiser, self._known = None, set()
         self._rate = self._rate if learning_rate is None else learning_rate
 
     def status(self) -> None:
-        """Print what happened since the last time."""
+        """Print the updates since the last call."""
         found = f"[lr={self._rate:g} clips={self._clips} updates={self._updates}] "
         print(found, end="", file=sys.stderr)
         self._clips = self._updates = 0
 
     def update(self) -> None:
-        """One step by the gradients that were gathered, which are forgotten."""
+        """Take one step with the accumulated gradients, then clear them."""
         changed = self._changed()
         if self._clip > 0:
             length = float(mg.optim.clip_grad_norm(changed, self._clip))
@@ -68,7 +68,7 @@ class Trainer:
             tensor.zero_grad()
 
     def _changed(self) -> list[Any]:
-        """The tensors that change, each with a gradient; those of the others are forgotten."""
+        """Return the tensors to change, each with a gradient; clear the gradients of the others."""
         found = []
         for held in self._collection.held():
             for tensor in held.tensors():
@@ -81,7 +81,7 @@ class Trainer:
         return found
 
     def _over(self, tensors: list[Any]) -> Any:
-        """The optimiser, which is told of tensors that it does not know."""
+        """Return the optimiser, after adding tensors that it doesn't know yet."""
         new = [x for x in tensors if id(x) not in self._known]
         if self.optimiser is None:
             self.optimiser = self.kind(new, lr=self._rate, **self._options)
@@ -99,7 +99,7 @@ class SimpleSGDTrainer(Trainer):
 
 
 class MomentumSGDTrainer(Trainer):
-    """Gradient descent with a velocity."""
+    """Gradient descent with momentum."""
 
     def __init__(
         self, m: ParameterCollection, learning_rate: float = 0.01, mom: float = 0.9

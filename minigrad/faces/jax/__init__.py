@@ -1,4 +1,4 @@
-"""JAX's words: `import minigrad.faces.jax as jax`, `import minigrad.faces.jax.numpy as jnp`.
+"""A compatibility layer for JAX: `import minigrad.faces.jax as jax`.
 
 >>> import minigrad.faces.jax as jax
 >>> import minigrad.faces.jax.numpy as jnp
@@ -24,7 +24,7 @@ from minigrad.faces.ties import following, ops
 
 
 def _clipped(g: Any, y: Any, x: Any, low: Any = None, high: Any = None) -> Any:
-    """On a bound x and the bound get half each: `jnp.clip` is a minimum of a maximum."""
+    """Differentiate `jnp.clip`: on a bound, x and the bound get half of the gradient each."""
     for bound, outside in ((low, mg.less), (high, mg.greater)):
         if bound is not None:
             half = mg.where(mg.equal(x, bound), 0.5, mg.ones_like(x))
@@ -66,7 +66,7 @@ class NotOneNumber(mg.GradientError, TypeError):
 
 
 def as_arrays(values: Any) -> Any:
-    """Numbers and arrays in a structure as arrays of JAX."""
+    """Convert numbers and arrays in a pytree to JAX arrays."""
     return tree_util.tree_map(as_array, values)
 
 
@@ -76,7 +76,7 @@ def jit(
     static_argnames: Any = (),
     donate_argnums: Any = (),
 ) -> Callable[..., Any]:
-    """The function as a graph, traced once for each shape and data type of its arguments.
+    """Compile a function to a graph, traced once for each shape and data type of its arguments.
 
     Static arguments are handed on as they are; the function is traced for each of their values.
     """
@@ -104,7 +104,7 @@ def jit(
 
 
 def of_tracers(fun: Callable[..., Any], static: dict[str, Any]) -> Callable[..., Any]:
-    """The function, some of whose arguments are given, where nodes stand for arrays."""
+    """Bind a function's static arguments, and convert its others to arrays or tracers."""
     known = inspect.signature(fun).parameters if static else {}
     left = [x for x in known.values() if x.name not in static]
 
@@ -130,7 +130,7 @@ class Jaxpr(mg.Graph):
 
 
 def make_jaxpr(fun: Callable[..., Any]) -> Callable[..., mg.Graph]:
-    """A function of examples that returns the graph which `fun` builds for them."""
+    """Return a function of example arguments that returns the graph of `fun` for them."""
 
     def call(*args: Any) -> mg.Graph:
         graph = mg.make_graph(of_tracers(fun, {}))(*as_arrays(args))
@@ -141,7 +141,7 @@ def make_jaxpr(fun: Callable[..., Any]) -> Callable[..., mg.Graph]:
 
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:
-    """The function of one example as one of many: traced once, and run along an axis.
+    """Vectorize a function of one example over many: traced once, run along an axis.
 
     in_axes: for all arguments or for each the axis that the examples lie along; None for what all
     of them share.
@@ -169,7 +169,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callab
 
 @contextlib.contextmanager
 def at_once() -> Iterator[None]:
-    """Let functions run as they are, without a graph."""
+    """Run jitted functions as plain Python inside the block."""
     mg.run_functions_eagerly(True)
     token = array.AT_ONCE.set(True)
     try:
@@ -180,12 +180,12 @@ def at_once() -> Iterator[None]:
 
 
 def first(values: Any, axis: int) -> Any:
-    """Arrays with this axis in front."""
+    """Move this axis of each array to the front."""
     return tree_util.tree_map(lambda x: lax.moved(x, axis, 0), values)
 
 
 def jacrev(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The gradient of each element of what `fun` returns."""
+    """Return a function for the Jacobian: the gradient of each element of `fun`'s result."""
 
     @functools.wraps(fun)
     def call(*args: Any) -> Any:
@@ -200,12 +200,12 @@ def jacrev(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
 
 def hessian(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """All second derivatives."""
+    """Return a function for the Hessian: all second derivatives of `fun`."""
     return jacrev(grad(fun, argnums), argnums)
 
 
 def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
-    """A function that returns what `fun` returns, and its gradient by the argument, or several."""
+    """Return a function for the value of `fun` and its gradient by one argument or several."""
 
     @functools.wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -224,7 +224,7 @@ def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fa
 
 
 def grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
-    """A function that returns the gradient of `fun` by the argument, or several."""
+    """Return a function for the gradient of `fun` by one argument or several."""
     both = value_and_grad(fun, argnums, has_aux)
 
     @functools.wraps(fun)
@@ -236,9 +236,9 @@ def grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> An
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """What `fun` returns, and the walk back: a function of a seed for each number of that.
+    """Return the result of `fun` and a function from a cotangent to the primals' gradients.
 
-    The seed has the shape of what `fun` returns; the gradients come as one tuple, for all primals.
+    The cotangent has the shape of the result; the gradients are one tuple, for all primals.
     """
     leaves, structure = tree_flatten(as_arrays(list(primals)))
     leaves = [_followed(x) for x in leaves]
@@ -259,7 +259,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 
 def _followed(x: Any) -> Any:
-    """x, so that a gradient by it can be asked for, and one of that gradient from outside."""
+    """Return x as a leaf for gradients; those of an outer `grad` still flow through it."""
     if getattr(x, "requires_grad", False) or (isinstance(x, mg.Node) and x.dtype.kind == "f"):
         return x * 1
     if isinstance(x, mg.Node):
@@ -268,7 +268,7 @@ def _followed(x: Any) -> Any:
 
 
 def _slopes(y: Any, leaves: list[Any]) -> list[Any]:
-    """The gradients of y, 0 where it does not depend; they can be differentiated again."""
+    """Return the differentiable gradients of y, 0 for leaves that y doesn't depend on."""
     if getattr(y, "shape", ()) != ():
         raise NotOneNumber("scalar_only", shape=y.shape)
     found: list[Any] = [None] * len(leaves)

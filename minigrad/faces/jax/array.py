@@ -23,15 +23,15 @@ SHORTER: dict[str, Any] = {"int64": mg.int32, "float64": mg.float32}
 
 
 class ShapesDiffer(mg.ShapeError, TypeError):
-    """Shapes that do not fit, which JAX calls a TypeError."""
+    """Incompatible shapes, which JAX calls a TypeError."""
 
 
 class Immutable(mg.GraphError, TypeError):
-    """An array that was to be changed in place."""
+    """An attempt to change an array in place."""
 
 
 class At:
-    """`x.at`, and with a position what may be made of x there; x itself stays what it is."""
+    """The result of `x.at` or `x.at[i]`, whose methods return changed copies of x."""
 
     def __init__(self, x: Any, *key: Any) -> None:
         self.x, self.key = x, key
@@ -40,31 +40,31 @@ class At:
         return At(self.x, key)
 
     def get(self) -> Any:
-        """What is there."""
+        """Return the elements at this index."""
         return self.x[self.key[0]]
 
     def set(self, values: Any) -> Any:
-        """With these values there."""
+        """Return a copy with these values at this index."""
         return mg.where(self._there(1) > 0, self._there(values), self.x)
 
     def add(self, values: Any) -> Any:
-        """With these values added; at a position that comes twice, twice."""
+        """Return a copy with these values added; repeated positions are added to repeatedly."""
         return self.x + self._there(values)
 
     def multiply(self, values: Any) -> Any:
-        """With what is there multiplied by these values."""
+        """Return a copy with the elements at this index multiplied by these values."""
         return mg.where(self._there(1) > 0, self.x * self._there(values), self.x)
 
     def min(self, values: Any) -> Any:
-        """With the smaller of both there."""
+        """Return a copy with the smaller of both values at this index."""
         return mg.where(self._there(1) > 0, mg.minimum(self.x, self._there(values)), self.x)
 
     def max(self, values: Any) -> Any:
-        """With the larger of both there."""
+        """Return a copy with the larger of both values at this index."""
         return mg.where(self._there(1) > 0, mg.maximum(self.x, self._there(values)), self.x)
 
     def _there(self, values: Any) -> Any:
-        """These values at the position and 0 elsewhere: where the gradient of a part goes to."""
+        """Return these values at the index and 0 elsewhere: the gradient of indexing."""
         real = self.x.dtype.kind == "f"
         with mg.enable_grad():
             zeros = mg.zeros_like(self.x if real else mg.cast(self.x, mg.float32))
@@ -97,27 +97,27 @@ class Array(mg.Tensor):
 
     @property
     def at(self) -> At:
-        """Where something else is to stand: `x.at[0].set(5.0)`."""
+        """The helper for functional updates, such as `x.at[0].set(5.0)`."""
         return At(self)
 
     def max(self, axis: Any = None, keepdims: bool = False) -> Any:  # type: ignore[override]
-        """The largest element, along an axis or of all."""
+        """Return the maximum along an axis, or of all elements."""
         return mg.max(self, axis=axis, keepdims=keepdims)
 
     def min(self, axis: Any = None, keepdims: bool = False) -> Any:  # type: ignore[override]
-        """The smallest element, along an axis or of all."""
+        """Return the minimum along an axis, or of all elements."""
         return mg.min(self, axis=axis, keepdims=keepdims)
 
     def var(self, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-        """The variance; its divisor is n - ddof."""
+        """Return the variance, with the divisor n - ddof."""
         return mg.var(self, axis, ddof, keepdims)
 
     def std(self, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-        """The standard deviation, the square root of the variance."""
+        """Return the standard deviation: the square root of the variance."""
         return mg.sqrt(mg.var(self, axis, ddof, keepdims))
 
     def block_until_ready(self) -> Array:
-        """The array itself, which is ready."""
+        """Return the array itself, which is always ready."""
         return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -138,7 +138,7 @@ class Array(mg.Tensor):
 
 
 class TracerReader:
-    """Reads operators on what stands for arrays while a function is traced, by the same rules."""
+    """The reader of operators on tracers while a function is traced, by the same rules."""
 
     level = 4
 
@@ -158,7 +158,7 @@ class TracerReader:
 
 
 class Tracer(mg.Node):
-    """What stands for an array while a function is traced: a shape and a data type, no values."""
+    """A stand-in for an array while a function is traced: shape and data type, no values."""
 
     __slots__ = ()
     reader = TracerReader()
@@ -176,7 +176,7 @@ CONVERTS = ("Cast", "Convert")
 
 
 def unweakened(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tuple[Any, ...]:
-    """The operands; those of a weak type in the data type of the others, if that says no less."""
+    """Return the operands, casting weakly typed ones to the others' dtype if that loses nothing."""
     if op.inputs is None or not any(
         hasattr(x, "dtype") and has_weak_type(x, weak) for x in operands
     ):
@@ -197,7 +197,7 @@ def unweakened(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tupl
 
 
 def has_weak_type(x: Any, weak: frozenset[Any]) -> bool:
-    """Whether this is a Python number, or was made of such alone; weak: the nodes that were."""
+    """Return whether x is a Python number or made from such alone; weak: nodes that are."""
     if isinstance(x, mg.Node):
         return x in weak
     return type(x) in (int, float, complex) or getattr(x, "weak", False)
@@ -205,7 +205,7 @@ def has_weak_type(x: Any, weak: frozenset[Any]) -> bool:
 
 @contextlib.contextmanager
 def shapes_as_jax() -> Iterator[None]:
-    """Shapes that do not fit are a TypeError; a position outside stays an IndexError."""
+    """Turn shape errors into TypeErrors; an index out of range stays an IndexError."""
     try:
         yield
     except mg.ShapeError as error:
@@ -216,27 +216,27 @@ def shapes_as_jax() -> Iterator[None]:
 
 
 def shortened(x: Any) -> Any:
-    """An array of NumPy in 32 bits; anything else as it is."""
+    """Return a NumPy array in 32 bits; anything else unchanged."""
     if isinstance(x, np.ndarray) and x.dtype.name in SHORTER:
         return x.astype(SHORTER[x.dtype.name])
     return x
 
 
 def short(x: Any) -> Any:
-    """A result in 32 bits."""
+    """Cast a result to 32 bits."""
     dtype = getattr(getattr(x, "dtype", None), "name", "")
     return mg.cast(x, SHORTER[dtype]) if dtype in SHORTER else x
 
 
 def traced(x: Any) -> Any:
-    """A node as what stands for an array, anything else as it is."""
+    """Turn a node into a Tracer; return anything else unchanged."""
     if type(x) is mg.Node:
         x.__class__ = Tracer
     return x
 
 
 def as_array(x: Any) -> Any:
-    """Numbers and arrays of others as one of JAX's; a tensor keeps what it comes from."""
+    """Convert numbers, arrays and tensors to a JAX array; a tensor keeps its history."""
     if isinstance(x, (Array, Tracer)):
         return x
     if isinstance(x, mg.Node):
@@ -250,14 +250,14 @@ def as_array(x: Any) -> Any:
 
 
 def like(x: mg.Tensor) -> Array:
-    """A tensor as an array that comes from the same operation."""
+    """Convert a tensor to an Array with the same creator."""
     found = Array(x.data)
     found.creator, found.requires_grad = x.creator, x.requires_grad
     return found
 
 
 def arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A call that gives arrays."""
+    """Wrap a function so that it returns arrays."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         found = function(*args, **kwargs)

@@ -1,7 +1,7 @@
-"""What the loops and branches of JAX demand: the same types before and after, and on all sides.
+"""Type checks of JAX's loops and branches: all steps and all branches keep the same types.
 
 A function is built once from types alone, as JAX does, before anything runs. A Python number has a
-weak type: beside an array, and as the start of a loop, it takes the other's data type.
+weak type: combined with an array, and as the start of a loop, it takes the other's data type.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TypesDiffer(mg.ControlFlowError, TypeError):
 
 
 class _Known(Exception):
-    """The types of a function are known, and its graph is not wanted."""
+    """A signal that a function's types are known and its graph isn't needed."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Type:
 
     @classmethod
     def of(cls, x: Any) -> Type:
-        """The type of an array, of a number, or of what stands for one."""
+        """Return the type of an array, a number or a tracer."""
         array = as_array(x)
         shape, dtype = tuple(array.shape or ()), np.dtype(array.dtype)
         return cls(shape, dtype, has_weak_type(x, WEAK.get()))
@@ -49,18 +49,18 @@ class Type:
         return f"{self.dtype}{list(self.shape)}"
 
     def fits(self, other: Type) -> bool:
-        """Whether both are the same but for the weakness."""
+        """Return whether both types are the same except for weakness."""
         return (self.shape, self.dtype) == (other.shape, other.dtype)
 
     def beside(self, other: Type) -> Type:
-        """The type that a weak number takes beside another value: that which says no less."""
+        """Return the type that this one takes next to another: a weak one adopts it if it fits."""
         order = "biuf".index
         takes = self.weak and order(other.dtype.kind) >= order(self.dtype.kind)
         return replace(self, dtype=other.dtype, weak=other.weak) if takes else self
 
 
 def types_of(function: Callable[..., Any], arguments: Any) -> Any:
-    """The types of what a function returns for arguments of these types, in its arrangement."""
+    """Return the pytree of types that a function returns for arguments of these types."""
     leaves, skeleton = flatten(arguments)
     found: list[Any] = []
 
@@ -81,7 +81,7 @@ def types_of(function: Callable[..., Any], arguments: Any) -> Any:
 
 
 def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any:
-    """The state that a loop begins with, in the data types that it keeps.
+    """Return the initial state of a loop, in the data types that it keeps.
 
     function: of the state and of what has the types `more`; it returns the next state. TypesDiffer
     where that has another arrangement, shape or data type.
@@ -107,7 +107,7 @@ def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any
 
 
 def kept(function: Callable[..., Any], init: Any) -> Callable[..., Any]:
-    """A step whose numbers are arrays of the data types that the state has."""
+    """Wrap a step so that its results are arrays of the state's data types."""
     kinds = [Type.of(x).dtype for x in flatten(init)[0]]
 
     def step(*args: Any) -> Any:
@@ -119,7 +119,7 @@ def kept(function: Callable[..., Any], init: Any) -> Callable[..., Any]:
 
 
 def one_bool(function: Callable[..., Any], state: Any) -> None:
-    """TypesDiffer for a condition of a loop that returns anything but a single bool."""
+    """Raise TypesDiffer unless a loop's condition returns a single bool."""
     if AT_ONCE.get():
         return
     leaves, skeleton = flatten(state)
@@ -130,7 +130,7 @@ def one_bool(function: Callable[..., Any], state: Any) -> None:
 
 
 def same_branches(op: str, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]) -> Any:
-    """The types that all branches return, in their arrangement; TypesDiffer where they differ."""
+    """Return the pytree of types that all branches return; raise TypesDiffer if they differ."""
     leaves, skeleton = flatten(tuple(operands))
     given = rebuild(skeleton, [Type.of(x) for x in leaves])
     first, *others = (types_of(f, given) for f in functions)
@@ -144,7 +144,7 @@ def same_branches(op: str, functions: Sequence[Callable[..., Any]], operands: Se
 
 
 def expect_one(op: str, name: str, x: Any, kinds: str) -> None:
-    """TypesDiffer for anything but a single number of these kinds, as NumPy writes them."""
+    """Raise TypesDiffer unless x is a single number of these kinds, in NumPy's letters."""
     found = Type.of(x)
     if found.shape != () or found.dtype.kind not in kinds:
         key = "face_one_whole" if kinds == "iu" else "face_one_number"
@@ -152,7 +152,7 @@ def expect_one(op: str, name: str, x: Any, kinds: str) -> None:
 
 
 def expect_bounds(lower: Any, upper: Any) -> None:
-    """TypesDiffer for bounds of a loop of which only one is a whole number."""
+    """Raise TypesDiffer if the bounds of a loop have different kinds of data types."""
     one, other = Type.of(lower), Type.of(upper)
     if one.dtype.kind != other.dtype.kind:
         fields: dict[str, Any] = {"lower": str(one), "upper": str(other)}
@@ -170,7 +170,7 @@ def _expect_arrangement(op: str, before: Any, after: Any, number: int | None = N
 
 
 def _kinds_differ(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """The places where two structures differ, and what stands there in either."""
+    """Yield the paths where two pytrees differ, with a description of each side."""
     if _kind(one) != _kind(other):
         yield path, _kind(one), _kind(other)
     elif isinstance(one, dict):
@@ -182,7 +182,7 @@ def _kinds_differ(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, s
 
 
 def _kind(tree: Any) -> str:
-    """What a structure is, in a word of Python's: of an array nothing but that."""
+    """Describe the top level of a pytree, such as dict('a', 'b'), tuple[2] or array."""
     if tree is None:
         return "None"
     if isinstance(tree, dict):
@@ -193,7 +193,7 @@ def _kind(tree: Any) -> str:
 
 
 def _paths(tree: Any, path: str = "") -> Iterator[tuple[str, Type]]:
-    """The leaves of a structure, in order, with the way to each."""
+    """Yield the leaves of a pytree in order, each with its path."""
     if isinstance(tree, Type):
         yield path, tree
     elif isinstance(tree, dict):

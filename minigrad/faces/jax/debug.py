@@ -1,4 +1,4 @@
-"""What is printed whenever it is computed: `jax.debug.print("x = {}", x)`."""
+"""Printing whenever a value is computed: `jax.debug.print("x = {}", x)`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["print"]
 
 
 def print(fmt: str, *args: Any, **kwargs: Any) -> None:
-    """Print a text with values in its gaps; where a function is traced, one value at the end."""
+    """Print a format string with values; when traced, with one value at the string's end."""
     values = [*args, *kwargs.values()]
     if not any(isinstance(x, mg.Node) for x in values):
         builtins.print(fmt.format(*args, **kwargs))

@@ -1,4 +1,4 @@
-"""What JAX raises where Python needs a traced value: `jax.errors.TracerBoolConversionError`."""
+"""JAX's errors where Python needs a traced value: `jax.errors.TracerBoolConversionError`."""
 
 from minigrad.faces.face import Face
 

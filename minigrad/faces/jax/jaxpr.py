@@ -1,4 +1,4 @@
-"""A graph as JAX writes it: `{ lambda ; a:f32[]. let b:f32[] = mul a a in (b,) }`."""
+"""A graph in JAX's notation: `{ lambda ; a:f32[]. let b:f32[] = mul a a in (b,) }`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ NAMES = {
     "Sum": "reduce_sum",
     "Where": "select_n",
 }
-SHOWN = ("axis", "axes", "shape")  # of what an operator is told
+SHOWN = ("axis", "axes", "shape")  # the parameters of an operator
 
 
 def text(graph: mg.Graph) -> str:
-    """The lines of a graph, in one if they fit."""
+    """Return the text of a jaxpr, in one line if it fits."""
     own = {*graph.inputs}
     constants = [x for x in graph.nodes if not x.inputs and x not in own and x.shape != ()]
     known: dict[Any, str] = {}
@@ -51,14 +51,14 @@ def text(graph: mg.Graph) -> str:
 
 
 def _primitive(node: Any) -> str:
-    """The name of an operator, and what it is told."""
+    """Return the name of an operator with its parameters."""
     name = NAMES.get(node.op.name, node.op.name.lower())
     told = [f"{k}={node.attrs[k]}" for k in SHOWN if node.attrs.get(k) is not None]
     return f"{name}[{' '.join(told)}]" if told else name
 
 
 def _read(node: Any, known: dict[Any, str]) -> str:
-    """The letter of a value; a single number is written out."""
+    """Return the letter of a value, or the number itself for a scalar constant."""
     if node in known:
         return known[node]
     value = node.attrs.get("value")
@@ -70,13 +70,13 @@ def _typed(node: Any, known: dict[Any, str]) -> str:
 
 
 def _type(node: Any) -> str:
-    """The data type and the lengths, such as f32[3]."""
+    """Return a node's data type and shape, such as f32[3]."""
     kind = "bool" if node.dtype.kind == "b" else f"{node.dtype.kind}{8 * node.dtype.itemsize}"
     return f"{kind}[{','.join('?' if n is None else str(n) for n in node.shape or ())}]"
 
 
 def _letters(n: int) -> str:
-    """a, b … z, ba, bb …"""
+    """Return the n-th variable name: a, b … z, ba, bb …"""
     return (_letters(n // 26) if n >= 26 else "") + chr(ord("a") + n % 26)
 
 

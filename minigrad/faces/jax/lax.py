@@ -22,14 +22,14 @@ class LengthsDiffer(mg.ShapeError, ValueError):
 
 
 def moved(x: Any, source: int, target: int) -> Any:
-    """An array with an axis in another place."""
+    """Move an axis of an array to another position."""
     order = [i for i in range(x.ndim) if i != source % x.ndim]
     order.insert(target % x.ndim, source % x.ndim)
     return x if order == [*range(x.ndim)] else mg.transpose(x, tuple(order))
 
 
 def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of a branch or a loop, where nodes stand for arrays."""
+    """Wrap the function of a branch or loop so that it gets arrays or tracers."""
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
@@ -39,7 +39,7 @@ def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pair(result: Any) -> Any:
-    """A carry and an output, as a step of a scan returns them."""
+    """Return the pair (carry, output) of a scan's step, or raise TypesDiffer if it isn't one."""
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         raise failed(carries.TypesDiffer, "scan_pair", op="scan", value=repr(result)[:60])
     return result
@@ -52,7 +52,7 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
 ) -> Any:
-    """Carry a state along the first axis, f(carry, x) -> (carry, y), or so many times."""
+    """Carry a state along the first axis with f(carry, x) -> (carry, y), or `length` times."""
     along = xs if length is None or xs is not None else np.zeros(length, np.float32)
     along = tree_map(as_array, along)
     for x in tree_leaves(along) if length is not None else ():
@@ -71,12 +71,12 @@ def scan(
 
 
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
-    """The state after the last step: body_fun(state) as long as cond_fun(state) holds."""
+    """Repeat body_fun(state) while cond_fun(state) is true; return the final state."""
     return loop("while_loop", cond_fun, body_fun, init_val)
 
 
 def loop(op: str, test: Callable[..., Any], step: Callable[..., Any], init: Any) -> Any:
-    """A loop over a state that keeps its types."""
+    """Run a while loop over a state that keeps its types."""
     test, step = of_arrays(test), of_arrays(step)
     init = carries.carried(op, step, init)
     carries.one_bool(test, init)
@@ -86,7 +86,7 @@ def loop(op: str, test: Callable[..., Any], step: Callable[..., Any], init: Any)
 
 
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any) -> Any:
-    """The state after body_fun(i, state) for each i from `lower` up to, and without, `upper`."""
+    """Repeat body_fun(i, state) for each i in [lower, upper); return the final state."""
     carries.expect_bounds(lower, upper)
     number = carries.Type((), np.dtype(np.int32))
     body = of_arrays(body_fun)
@@ -101,14 +101,14 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
 def cond(
     pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any
 ) -> Any:
-    """true_fun(*operands) where `pred` holds, else false_fun(*operands)."""
+    """Return true_fun(*operands) if `pred` is true, else false_fun(*operands)."""
     carries.expect_one("cond", "pred", pred, "biuf")
     branches = [of_arrays(true_fun), of_arrays(false_fun)]
     return branched("cond", branches, operands, lambda fs, *xs: mg.cond(pred, *fs, *xs))
 
 
 def branched(op: str, branches: Sequence[Any], operands: Sequence[Any], choose: Any) -> Any:
-    """The result of the branch that is chosen, in the arrangement that all of them return."""
+    """Return the chosen branch's result, in the pytree structure that all branches share."""
     given = tree_map(as_array, operands)
     if AT_ONCE.get():
         return choose(branches, *given)
@@ -118,20 +118,20 @@ def branched(op: str, branches: Sequence[Any], operands: Sequence[Any], choose: 
 
 
 def _typed(function: Callable[..., Any], dtypes: Sequence[Any], *args: Any) -> tuple[Any, ...]:
-    """The values in what the function returns, of these data types."""
+    """Return the leaves of the function's result, cast to these data types."""
     found = zip(map(as_array, tree_flatten(function(*args))[0]), dtypes, strict=True)
     return tuple(x if x.dtype == dtype else mg.cast(x, dtype) for x, dtype in found)
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """The result of the branch of this number; the first or last for a number outside."""
+    """Return the result of the branch at `index`, which is clamped to the first or last."""
     carries.expect_one("switch", "index", index, "iu")
     functions = [*map(of_arrays, branches)]
     return branched("switch", functions, operands, lambda fs, *xs: chosen(index, fs, *xs))
 
 
 def chosen(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """The result of the branch of this number, all of which return the same types."""
+    """Return the result of the branch at `index`; all branches return the same types."""
     first, *others = branches
     if not others:
         return first(*operands)

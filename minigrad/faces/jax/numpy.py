@@ -30,7 +30,7 @@ inf, nan, newaxis, pi, ndarray = np.inf, np.nan, None, np.pi, Array
 
 
 def array(object: Any, dtype: Any = None) -> Any:
-    """An array of 32 bits. Arrays of a trace stay what they are."""
+    """Make an array of 32 bits; tracers stay tracers."""
     if isinstance(object, (list, tuple)) and any(isinstance(x, mg.Node) for x in object):
         object = mg.stack([as_array(x) for x in object])
     if isinstance(object, (mg.Tensor, mg.Node)):
@@ -55,7 +55,7 @@ SAME = """
 
 
 def same(names: str) -> dict[str, str]:
-    """A call for each of our functions that gives what JAX's does."""
+    """Return a table of calls for names whose functions are the same as ours."""
     pairs = (name.partition("=") for name in names.split())
     return {
         f"{theirs}(*args, **kwargs)": f"mg.{ours or theirs}(*args, **kwargs)"

@@ -1,4 +1,4 @@
-"""JAX's random numbers, of a key that is handed on: `jax.random.normal(key, (3,))`."""
+"""JAX's random numbers, from an explicit key: `jax.random.normal(key, (3,))`."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from minigrad.faces.jax.array import as_array
 
 
 def generator(key: int) -> np.random.Generator:
-    """The source of the numbers of a key."""
+    """Return the random number generator of a key."""
     return np.random.default_rng(int(key))
 
 
 def drawn(x: Any) -> Any:
-    """What is drawn from: a number, or the values of an array."""
+    """Return what NumPy's generator draws from: a number, or the values of an array."""
     return x if isinstance(x, int) else np.asarray(x)
 
 

@@ -13,7 +13,7 @@ __all__ = ["tree_flatten", "tree_leaves", "tree_map", "tree_unflatten"]
 
 
 class PyTreeDef:
-    """The form of a tree, in which a star stands for each leaf."""
+    """The structure of a tree, with a star for each leaf."""
 
     def __init__(self, tree: Any) -> None:
         self.stars = _filled(tree, itertools.repeat(Star()))
@@ -29,19 +29,19 @@ class PyTreeDef:
 
 
 class Star:
-    """What stands for a leaf."""
+    """The placeholder for a leaf."""
 
     def __repr__(self) -> str:
         return "*"
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], PyTreeDef]:
-    """The leaves, those of a dict in the order of its keys, and the form of the tree."""
+    """Return a tree's leaves (a dict's in the order of its keys) and its structure."""
     return tree_leaves(tree), PyTreeDef(tree)
 
 
 def tree_leaves(tree: Any) -> list[Any]:
-    """The leaves alone; None has none."""
+    """Return a tree's leaves; None has none."""
     if tree is None:
         return []
     if isinstance(tree, dict):
@@ -52,7 +52,7 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 
 def tree_unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
-    """Other leaves in the same form."""
+    """Build a tree of the same structure from other leaves."""
     return _filled(getattr(treedef, "stars", treedef), iter(leaves))
 
 
@@ -68,7 +68,7 @@ def _filled(tree: Any, leaves: Any) -> Any:
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """The function of each leaf, and of those in the same place of the other trees."""
+    """Apply a function to each leaf and the matching leaves of the other trees."""
     leaves = zip(tree_leaves(tree), *map(tree_leaves, rest), strict=True)
     return tree_unflatten(tree, [f(*found) for found in leaves])
 

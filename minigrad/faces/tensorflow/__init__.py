@@ -1,4 +1,4 @@
-"""TensorFlow 2's words: `import minigrad.faces.tensorflow as tf`.
+"""A compatibility layer for TensorFlow 2: `import minigrad.faces.tensorflow as tf`.
 
 >>> import minigrad.faces.tensorflow as tf
 >>> x = tf.Variable(2.0)
@@ -69,17 +69,17 @@ split = in_its_words(flow.split)
 
 
 def executing_eagerly() -> bool:
-    """Whether operators run at once: not while a function is traced."""
+    """Return whether operators run at once: False while a function is being traced."""
     return not errors.tracing()
 
 
 def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """What the one function or the other returns; in a graph both are there, and one runs."""
+    """Return the result of `true_fn` or `false_fn`; a graph holds both and runs one."""
     return mapped(convert, mg.cond(pred, true_fn, false_fn))
 
 
 def of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that is given tensors of this face."""
+    """Wrap a function so that its arguments are this module's tensors."""
     return lambda *values: function(*map(convert, values))
 
 
@@ -89,7 +89,7 @@ def while_loop(
     loop_vars: Sequence[Any],
     maximum_iterations: int | None = None,
 ) -> tuple[Any, ...]:
-    """All loop variables, as they are when the condition no longer holds."""
+    """Repeat the body while the condition is true; return the final loop variables."""
     start = [convert_to_tensor(x) for x in loop_vars]
     cond, body = of_tensors(cond), of_tensors(body)
     found: tuple[Any, ...] = mapped(convert, flow.repeated(cond, body, start, maximum_iterations))
@@ -97,7 +97,7 @@ def while_loop(
 
 
 def spanned(*bounds: Any) -> Any:
-    """What a loop over whole numbers runs over, as far as only the graph knows the bounds."""
+    """Return the range that a loop runs over, if its bounds are known only in the graph."""
     return builtins.range(*bounds)
 
 
@@ -105,7 +105,7 @@ SPANNED = mg.script(spanned).converted
 
 
 def range(*bounds: Any, dtype: Any = None) -> Any:
-    """Whole numbers from a first to a last bound; by tensors in a graph, for a loop alone."""
+    """Return numbers in [start, limit); bounds known only in a traced function are for loops."""
     if any(isinstance(x, mg.Node) for x in bounds):
         first, *rest = bounds if len(bounds) > 1 else (0, *bounds)
         return SPANNED(convert_to_tensor(first), *rest)
@@ -114,7 +114,7 @@ def range(*bounds: Any, dtype: Any = None) -> Any:
 
 
 def print(*inputs: Any, output_stream: Any = None, sep: str = " ") -> None:
-    """Write values; in a graph, whenever it runs."""
+    """Print values; in a traced function, whenever its graph runs."""
     if errors.tracing():
         text = sep.join(str(x) for x in inputs if not is_tensor(x))
         for x in inputs:
@@ -126,7 +126,7 @@ def print(*inputs: Any, output_stream: Any = None, sep: str = " ") -> None:
 
 
 def shown(x: Any) -> str:
-    """A value as `tf.print` writes it: [1 2.5]."""
+    """Return a value as `tf.print` prints it, such as [1 2.5]."""
     if not is_tensor(x):
         return str(x)
     return np.array2string(np.asarray(x), formatter={"float_kind": lambda n: f"{n:g}"})

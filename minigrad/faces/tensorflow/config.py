@@ -15,7 +15,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
-    """Whether functions run as plain Python."""
+    """Return whether functions run as plain Python."""
     return EAGERLY[0]
 
 

@@ -1,4 +1,4 @@
-"""What TensorFlow 2 raises: `except tf.errors.InvalidArgumentError:`."""
+"""TensorFlow 2's errors: `except tf.errors.InvalidArgumentError:`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["InvalidArgumentError", "following"]
 
 
 class InvalidArgumentError(mg.GraphError):
-    """What an operator cannot take, found while it runs: shapes, data types, a false assertion."""
+    """An operator's error at run time: shapes, data types, a false assertion."""
 
 
 class NotTheSignature(mg.FeedError, TypeError):
@@ -25,7 +25,7 @@ FOUND_RUNNING = mg.ShapeError, mg.DtypeError, mg.AssertionFailed, mg.NumericErro
 
 @contextlib.contextmanager
 def following(graph: bool = False) -> Iterator[None]:
-    """Raise what TensorFlow raises; what is found while a function is traced is as it is here.
+    """Raise TensorFlow's errors inside the block; errors while tracing keep minigrad's classes.
 
     graph: whether a traced function is called, whose errors name the run if it came to that.
     """
@@ -38,12 +38,12 @@ def following(graph: bool = False) -> Iterator[None]:
 
 
 def again(error: mg.GraphError, kind: type[mg.GraphError]) -> mg.GraphError:
-    """The same error as one of another kind."""
+    """Return the same error as another exception class."""
     return kind(error.key, defined=error.defined, ran=error.ran, **error.fields)
 
 
 def tracing() -> bool:
-    """Whether a function is being traced."""
+    """Return whether a function is being traced."""
     return hasattr(mg.get_default_graph(), "captures")
 
 

@@ -22,7 +22,7 @@ TRACED: Any = type(mg.function(lambda: None))
 
 
 class Function(TRACED):  # type: ignore[misc]
-    """A Python function that is traced for each kind of arguments, and runs as a graph.
+    """A Python function that is traced for each kind of arguments and runs as a graph.
 
     `if`, `while` and `for` on tensors become part of the graph, unless `autograph` is False.
     """
@@ -58,7 +58,7 @@ class Function(TRACED):  # type: ignore[misc]
         return mapped(convert, found)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-        """The result, the variables made meanwhile, and what those that changed held before."""
+        """Run the function; return the result, variables made, and prior values of changed ones."""
         made: list[Any] = []
         kept: list[Any] = []
         for x, draw in self._draws.items():
@@ -80,11 +80,11 @@ class Function(TRACED):  # type: ignore[misc]
             NOW.kept.pop()
 
     def experimental_get_tracing_count(self) -> int:
-        """How often it was traced."""
+        """Return how often the function was traced."""
         return int(self._earlier + max(self._concrete, self.traces))
 
     def get_concrete_function(self, *args: Any) -> Any:
-        """The graph for arguments of these kinds, as a function of tensors."""
+        """Trace a graph for arguments of these kinds; return it as a function of tensors."""
         self._concrete += 1
         graph = mg.make_graph(self.python_function)(*(args or self.input_signature or ()))
         return Concrete(self, graph)
@@ -93,7 +93,7 @@ class Function(TRACED):  # type: ignore[misc]
 def on_tensors(
     python_function: Callable[..., Any], converted: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The function as it is traced: what Python reads from around is not looked at again."""
+    """Wrap a function for tracing; values that it captures aren't checked at later calls."""
     code = getattr(python_function, "__code__", None)
 
     def stands(x: Any) -> Any:
@@ -109,12 +109,12 @@ def on_tensors(
 
 
 def held(x: Any) -> Any:
-    """A variable by what it is, anything else as it is."""
+    """Return a Variable's traceable form; anything else unchanged."""
     return x.held if isinstance(x, Variable) else x
 
 
 class Concrete:
-    """One graph of a function, which can be called like it."""
+    """One graph of a function, which can be called like the function."""
 
     def __init__(self, owner: Function, graph: mg.Graph) -> None:
         self.owner, self.graph = owner, graph
@@ -130,7 +130,7 @@ def function(
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
 ) -> Any:
-    """A function that runs as a graph, traced once for each shape and data type of its tensors."""
+    """Compile a function to a graph, traced once for each shape and data type of its tensors."""
     if func is None:
         return lambda f: Function(f, input_signature, autograph)
     return Function(func, input_signature, autograph)

@@ -1,4 +1,4 @@
-"""TensorFlow's modules, which know the variables in them: `class Model(tf.Module):`."""
+"""TensorFlow's modules, which track their variables: `class Model(tf.Module):`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Module"]
 
 
 class Module:
-    """What holds variables and other modules, also in lists and dicts."""
+    """A container of variables and other modules, also in lists and dicts."""
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name
@@ -23,5 +23,5 @@ class Module:
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        """Those that training changes."""
+        """The variables that training changes."""
         return tuple(v for v in self.variables if v.trainable)

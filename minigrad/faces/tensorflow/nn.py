@@ -1,4 +1,4 @@
-"""What TensorFlow 2 has for networks: `tf.nn.relu`, `tf.nn.conv2d`."""
+"""TensorFlow 2's functions for networks: `tf.nn.relu`, `tf.nn.conv2d`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ conv2d = in_its_words(flow.conv2d)
 
 @in_its_words
 def max_pool2d(input: Any, ksize: Any, strides: Sequence[int] | int, padding: str) -> Any:
-    """The largest of each window of (batch, height, width, channels); windows lie inside."""
+    """Return the maximum of each full window of (batch, height, width, channels)."""
     if padding != "VALID":
         raise face.refuse("max_pool")
     return flow.max_pool(input, ksize, strides)

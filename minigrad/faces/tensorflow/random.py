@@ -1,4 +1,4 @@
-"""TensorFlow 2's random numbers, which a traced function draws anew at each call."""
+"""TensorFlow 2's random numbers, which a traced function draws again at each call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USES: Counter[int] = Counter()  # how often a seed of an operator has been used
 
 
 def set_seed(seed: int) -> None:
-    """Begin all random numbers anew."""
+    """Restart all random numbers from this seed."""
     mg.manual_seed(seed)
     USES.clear()
 
@@ -29,7 +29,7 @@ def normal(
     dtype: Any = mg.float32,
     seed: int | None = None,
 ) -> Any:
-    """Numbers of the normal distribution."""
+    """Draw numbers from a normal distribution."""
     return drawn(lambda: mg.randn(*shape, seed=used(seed), dtype=dtype).data * stddev + mean)
 
 
@@ -40,7 +40,7 @@ def uniform(
     dtype: Any = mg.float32,
     seed: int | None = None,
 ) -> Any:
-    """Numbers from `minval` to `maxval`, which is not included; whole ones for a whole `dtype`."""
+    """Draw numbers from [minval, maxval); integers if `dtype` is an integer type."""
     if dtype in (mg.int32, mg.int64):
         low, high = int(minval), int(maxval)
         return drawn(lambda: mg.randint(low, high, *shape, seed=used(seed), dtype=dtype).data)
@@ -49,7 +49,7 @@ def uniform(
 
 
 def used(seed: int | None) -> int | None:
-    """The seed of one use: the same seed gives other numbers the next time."""
+    """Return the seed for one use of `seed`; the next use gets a different one."""
     if seed is None:
         return None
     USES[seed] += 1
@@ -57,7 +57,7 @@ def used(seed: int | None) -> int | None:
 
 
 def drawn(draw: Callable[[], Any]) -> Any:
-    """What is drawn; while a function is traced, what is drawn before each of its calls."""
+    """Return random values; a traced function draws them again before each of its calls."""
     if not tracing():
         return constant(draw())
     graph: Any = mg.get_default_graph()

@@ -16,15 +16,15 @@ __all__ = ["GradientTape", "UnconnectedGradients"]
 
 
 class UnconnectedGradients:
-    """What a gradient is where there is no way: None, or 0."""
+    """The gradient by an unconnected source: None, or 0."""
 
     NONE, ZERO = "none", "zero"
 
 
 class GradientTape:
-    """Records what is computed from variables, and from tensors it is told to watch.
+    """A tape that records computations from variables and watched tensors.
 
-    persistent: whether it can be asked more than once.
+    persistent: whether `gradient` can be called more than once.
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
@@ -43,7 +43,7 @@ class GradientTape:
                 NOW.marked.pop().requires_grad_(False)
 
     def watch(self, tensor: Any) -> None:
-        """Follow a tensor, or several, from here on; whole numbers have no gradient."""
+        """Watch a tensor, or several, from now on; integer tensors have no gradient."""
         for x in leaves(tensor):
             if x.dtype.kind == "f":
                 self._watched.append(x)
@@ -66,7 +66,7 @@ class GradientTape:
         output_gradients: Any = None,
         unconnected_gradients: str = "none",
     ) -> Any:
-        """The gradients of the target, or of the sum of several, in the form of the sources.
+        """Return the gradients of the target, or of several summed, arranged as the sources are.
 
         None where the target does not depend on a source that is watched, or 0 with
         `unconnected_gradients="zero"`. RuntimeError for a second time, unless it is persistent.
@@ -86,7 +86,7 @@ class GradientTape:
         return mapped(answer, sources)
 
     def _follows(self, x: Any) -> bool:
-        """Whether it was told to, or does so by itself, or recorded how x came to be."""
+        """Return whether x is watched (explicitly or automatically) or has a recorded history."""
         if isinstance(x, Variable):
             accessed = self.watch_accessed_variables and x.trainable
             return accessed or any(x is one for one in self._watched)
@@ -95,7 +95,7 @@ class GradientTape:
 
 
 def slopes(ys: Sequence[Any], xs: Sequence[Any], seeds: Sequence[Any] | None) -> list[Any]:
-    """The gradients, as tensors of this face; None where there is no way from y to x."""
+    """Return the gradients as this module's tensors; None if no y depends on an x."""
     given = [mg.ones_like(y) for y in ys] if seeds is None else seeds
     pairs = [(y, g) for y, g in zip(ys, given, strict=True) if followed(y)]
     if not pairs or not xs:
@@ -107,5 +107,5 @@ def slopes(ys: Sequence[Any], xs: Sequence[Any], seeds: Sequence[Any] | None) ->
 
 
 def followed(y: Any) -> bool:
-    """Whether anything was recorded of it."""
+    """Return whether y has a recorded history."""
     return isinstance(y, mg.Node) or bool(y.requires_grad) or y.creator is not None

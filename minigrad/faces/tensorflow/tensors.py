@@ -1,4 +1,4 @@
-"""TensorFlow's tensors and variables: of one data type, recorded only while a tape is there."""
+"""TensorFlow's tensors and variables: of one data type, recorded only while a tape is active."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["Tensor", "TensorShape", "Variable", "constant", "convert_to_tensor",
 
 
 class Now(threading.local):
-    """What is going on in this thread.
+    """The state of tapes and traces in this thread.
 
-    tapes: those that record, the innermost last. marked: tensors that were leaves nobody followed.
+    tapes: those that record, the innermost last. marked: leaves that required no gradient before.
     made, kept: for each function that is being traced the variables that came into being, and what
-    variables held that are given a value. draws: what is to be drawn anew before each call.
+    variables held that are given a value. draws: what is drawn again before each call.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Now(threading.local):
         self.draws: list[dict[Any, Callable[[], Any]]] = []
 
     def now_and_later(self, draw: Callable[[], Any]) -> Any:
-        """A tensor of what is drawn now, and in each later call of the functions being traced."""
+        """Return a tensor of values drawn now, and again in later calls of traced functions."""
         held = mg.tensor(draw())
         for draws in self.draws:
             draws[held] = draw
@@ -47,17 +47,17 @@ NOW = Now()
 
 
 class TensorShape(tuple[Any, ...]):
-    """The lengths of all axes."""
+    """Return the lengths of all axes."""
 
     __slots__ = ()
 
     def as_list(self) -> list[Any]:
-        """The lengths as a list."""
+        """Return the lengths as a list."""
         return [*self]
 
     @property
     def rank(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self)
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class TensorShape(tuple[Any, ...]):
 
 
 class Tensor(mg.Tensor):
-    """Values of one shape and one data type, which never change and are not converted unasked."""
+    """An immutable array of one shape and data type, without implicit conversion."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class Tensor(mg.Tensor):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """An operator by TensorFlow's rules: operands of one data type, and a tape or no record."""
+        """Apply an operator by TensorFlow's rules: one data type, and recorded only on a tape."""
         with following(), recorded():
             given = agreed(func, [present(x) for x in args])
             found = super(Tensor, Tensor).__torch_function__(func, types, given, kwargs)
@@ -88,19 +88,19 @@ class Tensor(mg.Tensor):
 
     @property
     def shape(self) -> TensorShape:
-        """The lengths of all axes."""
+        """Return the lengths of all axes."""
         return TensorShape(self.data.shape)
 
     def get_shape(self) -> TensorShape:
-        """The lengths of all axes."""
+        """Return the lengths of all axes."""
         return self.shape
 
     def numpy(self) -> Any:
-        """The values as an array of its own, or one number."""
+        """Return the values as a new array, or as a number if there are no axes."""
         return np.array(self.data)[()]
 
     def ref(self) -> Tensor:
-        """What may be a key, where the tensor itself may not."""
+        """Return a hashable reference to the tensor: here the tensor itself."""
         return self
 
     def __format__(self, spec: str) -> str:
@@ -130,7 +130,7 @@ class Tensor(mg.Tensor):
 
 
 class SymbolicReader:
-    """Reads operators on what stands for tensors while a function is traced, by the same rules."""
+    """The reader of operators on symbolic tensors while a function is traced, by the same rules."""
 
     level = 4
 
@@ -145,7 +145,7 @@ class SymbolicReader:
 
 
 class SymbolicTensor(mg.Node):
-    """What stands for a tensor while a function is traced: a shape and a data type, no values."""
+    """A stand-in for a tensor while a function is traced: shape and data type, no values."""
 
     __slots__ = ()
     reader = SymbolicReader()
@@ -159,7 +159,7 @@ class SymbolicTensor(mg.Node):
 
 
 class Variable(Tensor):
-    """A value that changes: `assign`, `assign_add`, `assign_sub`. Tapes watch it by themselves."""
+    """A value that changes by `assign`, `assign_add` and `assign_sub`; tapes watch it."""
 
     __slots__ = ("held", "trainable")
 
@@ -178,7 +178,7 @@ class Variable(Tensor):
             NOW.kept[-1].append((self, self.numpy()))
 
     def assign(self, value: Any) -> Variable:
-        """Give it this value; in a function that is traced, whenever the function runs."""
+        """Set this value; a traced function sets it whenever it runs."""
         value = self._fitting(value)
         if tracing():
             for kept in NOW.kept[-1:]:
@@ -189,15 +189,15 @@ class Variable(Tensor):
         return self
 
     def assign_add(self, delta: Any) -> Variable:
-        """Add to it."""
+        """Add `delta` to the value."""
         return self.assign(self + delta)
 
     def assign_sub(self, delta: Any) -> Variable:
-        """Subtract from it."""
+        """Subtract `delta` from the value."""
         return self.assign(self - delta)
 
     def value(self) -> Any:
-        """The value it has now."""
+        """Return the current value."""
         return present(self) * 1 if tracing() else constant(self.data)
 
     read_value = value
@@ -228,7 +228,7 @@ class Variable(Tensor):
 
 
 class Held:
-    """A variable as an argument: a function is traced for each, which counts by what it is."""
+    """A variable as a function's argument, compared by identity: each one gets a trace."""
 
     def __init__(self, variable: Variable) -> None:
         self.variable = weakref.ref(variable)
@@ -238,12 +238,12 @@ class Held:
 
 
 def recorded() -> Any:
-    """What is computed is recorded while a tape is there; a traced function looks after itself."""
+    """Set gradient recording: on only while a tape is active or a function is being traced."""
     return mg.set_grad_enabled(mg.is_grad_enabled() and bool(NOW.tapes or tracing()))
 
 
 def present(x: Any) -> Any:
-    """A variable to which the function that is being traced has given a value: that value."""
+    """Return a variable's value assigned in the traced function, if any; else x itself."""
     if not isinstance(x, Variable):
         return x
     graph: Any = mg.get_default_graph()
@@ -256,7 +256,7 @@ def present(x: Any) -> Any:
 
 
 def agreed(op: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Operands of one data type, or DtypeError: nothing is converted but numbers and arrays."""
+    """Return operands of one data type, as TensorFlow requires, or raise DtypeError."""
     typed = types_of(op, operands)
     if not typed or op.name == "Cast":
         return tuple(operands)
@@ -273,19 +273,19 @@ def agreed(op: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def counts(x: Any) -> bool:
-    """Whether this is what a Python number becomes in a loop of a graph."""
+    """Return whether x is the node of a Python integer in a loop of a graph."""
     return type(x) is mg.Node and x.dtype == np.int64
 
 
 def types_of(op: Any, operands: Sequence[Any]) -> list[Any]:
-    """The data types of the tensors that must have the same; of those that only choose, none."""
+    """Return the data types of the tensors that must share one; selectors don't count."""
     own = {i for i in range(len(operands)) if i in op.selectors or i in op.shape_only}
     tensors = [(i, x) for i, x in enumerate(operands) if isinstance(x, (mg.Tensor, mg.Node))]
     return [x.dtype for i, x in tensors if i not in own] if op.inputs is not None else []
 
 
 def of_their_type(op: Any, operands: Sequence[Any], result: Any) -> Any:
-    """A result in the data type of the operands; DtypeError where the operator has none for it."""
+    """Return a result in the operands' data type; DtypeError if the operator doesn't support it."""
     typed = types_of(op, operands)
     if not typed or typed[0].kind == "f" or not (op.elementwise or op.name in SUMS):
         return result
@@ -303,7 +303,7 @@ SUMS = "CumSum", "Mean", "Prod", "Sum"
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
-    """A tensor of these values: int32 and float32 unless they or `dtype` say otherwise."""
+    """Make a tensor of these values: int32 or float32 unless they or `dtype` say otherwise."""
     if isinstance(value, (list, tuple)) and any(map(is_tensor, leaves(value))):
         return convert(mg.stack([constant(x, dtype) for x in value]))
     if isinstance(value, mg.Node):
@@ -315,19 +315,19 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
 
 
 def convert_to_tensor(value: Any, dtype: Any = None) -> Any:
-    """A tensor of these values; a tensor as it is."""
+    """Convert values to a tensor; a tensor is returned unchanged."""
     if isinstance(value, (mg.Tensor, mg.Node)) and not isinstance(value, Variable):
         return value
     return value.value() if isinstance(value, Variable) else constant(value, dtype)
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether this is a tensor, a variable, or what stands for one in a traced function."""
+    """Return whether x is a tensor, a variable or a symbolic tensor."""
     return isinstance(x, (mg.Tensor, mg.Node))
 
 
 def leaves(x: Any) -> Iterator[Any]:
-    """What nested lists, tuples and dicts hold."""
+    """Yield the leaves of nested lists, tuples and dicts."""
     if isinstance(x, dict):
         x = [*x.values()]
     if not isinstance(x, (list, tuple)):
@@ -338,7 +338,7 @@ def leaves(x: Any) -> Iterator[Any]:
 
 
 def mapped(f: Callable[[Any], Any], x: Any) -> Any:
-    """The function of what nested lists, tuples and dicts hold, in the same form."""
+    """Map a function over nested lists, tuples and dicts; keep their structure."""
     if isinstance(x, dict):
         return {key: mapped(f, item) for key, item in x.items()}
     if isinstance(x, (list, tuple)):
@@ -348,7 +348,7 @@ def mapped(f: Callable[[Any], Any], x: Any) -> Any:
 
 
 def convert(x: Any) -> Any:
-    """A result as a tensor of this face; what stands for one in a traced function as it is."""
+    """Convert a result to this module's Tensor, or to a SymbolicTensor in a traced function."""
     if type(x) is mg.Tensor:
         x.__class__ = Tensor
     x = symbolic(x)
@@ -356,7 +356,7 @@ def convert(x: Any) -> Any:
 
 
 def symbolic(x: Any) -> Any:
-    """A node as what stands for a tensor, anything else as it is."""
+    """Turn a node into a SymbolicTensor; return anything else unchanged."""
     if type(x) is mg.Node:
         x.__class__ = SymbolicTensor
     return x
@@ -367,7 +367,7 @@ OPERANDS |= {"params", "value", "values", "x", "y"}
 
 
 def in_its_words(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of tensors that takes lists and numbers for them, and gives tensors."""
+    """Wrap a function to accept lists and numbers as tensors, and to return tensors."""
     names = [*inspect.signature(function).parameters]
 
     @functools.wraps(function)
@@ -385,7 +385,7 @@ def in_its_words(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def fitted(key: str, x: Any, alone: bool) -> Any:
-    """An operand as a tensor; a number only if no tensor is beside it, whose type it would take."""
+    """Convert an operand to a tensor; a number only if no other operand is a tensor."""
     if key in ("inputs", "values") and isinstance(x, (list, tuple)):
         return [constant(item) if alone else item for item in x]
     array = isinstance(x, (list, tuple, np.ndarray, np.generic))

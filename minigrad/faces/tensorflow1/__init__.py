@@ -1,4 +1,4 @@
-"""TensorFlow 1's words: `import minigrad.faces.tensorflow1 as tf`.
+"""A compatibility layer for TensorFlow 1: `import minigrad.faces.tensorflow1 as tf`.
 
 >>> import minigrad.faces.tensorflow1 as tf
 >>> x = tf.placeholder(tf.float32, [None, 2])
@@ -42,16 +42,16 @@ class Graph(mg.Graph):
     """A graph to build in: `with tf.Graph().as_default():`."""
 
     def as_default(self) -> Graph:
-        """The graph itself, which is entered by `with`."""
+        """Return the graph itself, to be used in a `with` statement."""
         return self
 
     def get_operations(self) -> list[mg.Node]:
-        """All nodes in the order in which they were built."""
+        """Return all nodes in the order in which they were built."""
         return list(self.nodes)
 
 
 def get_default_graph() -> mg.Graph:
-    """The graph that is built in now, in the words of this face."""
+    """Return the current default graph, with TensorFlow 1's methods."""
     graph = mg.get_default_graph()
     if type(graph) is mg.Graph:
         graph.__class__ = Graph
@@ -59,7 +59,7 @@ def get_default_graph() -> mg.Graph:
 
 
 def Variable(initial_value: Any, name: str | None = None, dtype: Any = None) -> mg.Node:
-    """A variable; a node it begins with is computed now, once for all sessions."""
+    """Make a variable; an initial value that is a node is computed once, for all sessions."""
     if callable(initial_value):
         initial_value = initial_value()
     if isinstance(initial_value, mg.Node):
@@ -70,13 +70,13 @@ def Variable(initial_value: Any, name: str | None = None, dtype: Any = None) -> 
 def get_variable(
     name: str, shape: Sequence[int] = (), dtype: Any = mg.float32, *, initializer: Any
 ) -> mg.Node:
-    """A new variable of this name: `initializer` is a value, or a function of the shape."""
+    """Make a new variable of this name; `initializer` is a value or a function of the shape."""
     value = initializer(shape) if callable(initializer) else initializer
     return Variable(value, name, dtype)
 
 
 def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """Both branches are in the graph, one runs."""
+    """Choose between two branches: both are in the graph, one runs."""
     return mg.cond(pred, true_fn, false_fn)
 
 
@@ -86,26 +86,26 @@ def while_loop(
     loop_vars: Sequence[Any],
     maximum_iterations: int | None = None,
 ) -> Any:
-    """A loop in the graph; a single loop variable is handed to the functions, and back, alone."""
+    """Build a loop; a single loop variable is passed and returned without a tuple."""
     found = flow.repeated(cond, body, loop_vars, maximum_iterations)
     return found if len(found) > 1 else found[0]
 
 
 def Print(input_: Any, data: Sequence[Any], message: str = "") -> Any:
-    """`input_`, which prints the data whenever it is computed."""
+    """Return a copy of `input_` that prints the data whenever it is computed."""
     with mg.control_dependencies([mg.Print(x, message) for x in data]):
         return input_ * 1
 
 
 def named(x: Any, name: str | None) -> mg.Node:
-    """A node, also of what was computed from numbers alone, under the name that it is to have."""
+    """Return x as a node, named if a name is given; plain numbers become a constant."""
     node = x if isinstance(x, mg.Node) else mg.constant(x)
     node.name = name or node.name
     return node
 
 
 def calls(table: dict[str, str]) -> dict[str, str]:
-    """Calls that make one node each, which may be given a name."""
+    """Return a table of calls that make one node each, with an optional name."""
     return {f"{theirs[:-1]}, name=None)": f"named({ours}, name)" for theirs, ours in table.items()}
 
 

@@ -1,4 +1,4 @@
-"""What TensorFlow 1 raises while a session runs: `except tf.errors.InvalidArgumentError:`."""
+"""TensorFlow 1's errors while a session runs: `except tf.errors.InvalidArgumentError:`."""
 
 from minigrad.faces.face import Face
 

@@ -1,4 +1,4 @@
-"""What TensorFlow 1 has for networks: `tf.nn.relu`, `tf.nn.dynamic_rnn`."""
+"""TensorFlow 1's functions for networks: `tf.nn.relu`, `tf.nn.dynamic_rnn`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["conv2d", "dynamic_rnn", "max_pool", "rnn_cell"]
 
 
 def max_pool(x: Any, ksize: Sequence[int], strides: Sequence[int], padding: str = "VALID") -> Any:
-    """The largest of each window of (batch, height, width, channels); windows lie inside."""
+    """Return the maximum of each full window of (batch, height, width, channels)."""
     if padding != "VALID":
         raise face.refuse("max_pool")
     return flow.max_pool(x, ksize, strides)
@@ -29,7 +29,7 @@ def dynamic_rnn(
     dtype: Any = None,
     time_major: bool = False,
 ) -> tuple[Any, Any]:
-    """Run a cell along (batch, time, features): all outputs, and the last state.
+    """Run a cell along (batch, time, features); return all outputs and the last state.
 
     A cell is called with an input and a state, and has a `state_size`.
     """
@@ -44,7 +44,7 @@ def dynamic_rnn(
 
 
 def zeros(like: Any, size: Any) -> Any:
-    """A state of 0 for each row, of one width or of a tuple of widths."""
+    """Return a state of zeros for each row, of one width or a tuple of widths."""
     if isinstance(size, tuple):
         parts = [zeros(like, one) for one in size]
         return type(size)(*parts) if hasattr(size, "_fields") else tuple(parts)

@@ -1,4 +1,4 @@
-"""TensorFlow 1's recurrent cells, which make their variables when they first see an input."""
+"""TensorFlow 1's recurrent cells, which create their variables at their first input."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["BasicLSTMCell", "BasicRNNCell", "GRUCell", "LSTMCell", "LSTMStateTup
 
 
 class LSTMStateTuple(NamedTuple):
-    """The memory of a cell, and its output."""
+    """The memory c of an LSTM cell, and its output h."""
 
     c: Any
     h: Any
 
 
 class BasicRNNCell:
-    """h' = tanh([x, h] kernel + bias), for `tf.nn.dynamic_rnn`."""
+    """A cell h' = tanh([x, h] kernel + bias), for `tf.nn.dynamic_rnn`."""
 
     parts: tuple[tuple[str, int, float], ...] = (
         ("", 1, 0.0),
@@ -34,7 +34,7 @@ class BasicRNNCell:
         return self.output_size
 
     def build(self, width: int) -> None:
-        """Make the variables for inputs of this width; the second time, nothing."""
+        """Create the variables for inputs of this width, at the first call only."""
         if self.weights:
             return
         n = self.output_size
@@ -46,35 +46,35 @@ class BasicRNNCell:
                 self.weights.append((mg.Variable(kernel, "kernel"), mg.Variable(bias, "bias")))
 
     def affine(self, part: int, x: Any, h: Any) -> Any:
-        """[x, h] kernel + bias."""
+        """Compute [x, h] kernel + bias for one of the cell's parts."""
         kernel, bias = self.weights[part]
         return mg.concatenate([x, h], axis=1) @ kernel + bias
 
     def __call__(self, x: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
-        """The output, and the new state."""
+        """Return the output and the new state."""
         self.build(x.shape[-1])
         return self.step(x, state)
 
     def step(self, x: Any, state: Any) -> tuple[Any, Any]:
-        """One step of a cell that has its variables."""
+        """Run one step of a cell whose variables exist."""
         h = mg.tanh(self.affine(0, x, state))
         return h, h
 
 
 class GRUCell(BasicRNNCell):
-    """A cell with a reset and an update gate; what was reset is multiplied by the kernel."""
+    """A GRU cell; the reset gate is applied before the kernel."""
 
     parts = ("/gates", 2, 1.0), ("/candidate", 1, 0.0)
 
     def step(self, x: Any, state: Any) -> tuple[Any, Any]:
-        """One step of a cell that has its variables."""
+        """Run one step of a cell whose variables exist."""
         r, u = mg.split(mg.sigmoid(self.affine(0, x, state)), axis=1, sections=2)
         h = u * state + (1 - u) * mg.tanh(self.affine(1, x, r * state))
         return h, h
 
 
 class BasicLSTMCell(BasicRNNCell):
-    """A cell with a memory, whose state is (c, h)."""
+    """An LSTM cell, whose state is (c, h)."""
 
     parts = (("", 4, 0.0),)
 
@@ -88,7 +88,7 @@ class BasicLSTMCell(BasicRNNCell):
         return LSTMStateTuple(self.output_size, self.output_size)
 
     def step(self, x: Any, state: Any) -> tuple[Any, Any]:
-        """One step of a cell that has its variables."""
+        """Run one step of a cell whose variables exist."""
         c, h = state
         i, j, f, o = mg.split(self.affine(0, x, h), axis=1, sections=4)
         c = c * mg.sigmoid(f + self.forget_bias) + mg.sigmoid(i) * mg.tanh(j)
@@ -97,7 +97,7 @@ class BasicLSTMCell(BasicRNNCell):
 
 
 class LSTMCell(BasicLSTMCell):
-    """The same under its later name."""
+    """BasicLSTMCell under its later name."""
 
 
 __getattr__ = face = Face("tf.nn.rnn_cell")

@@ -1,4 +1,4 @@
-"""TensorFlow 1's sessions, in each run of which what is random is drawn anew."""
+"""TensorFlow 1's sessions, each run of which draws new random numbers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Draw = Callable[[int], Any]  # the numbers of one run, by how many there were be
 
 
 class Session(mg.Session):
-    """Runs a graph: `sess.run(fetches, feed_dict)`."""
+    """A session that runs a graph: `sess.run(fetches, feed_dict)`."""
 
     def __init__(self, target: Any = "", graph: mg.Graph | None = None, config: Any = None) -> None:
         super().__init__(target if isinstance(target, mg.Graph) else graph)
         self._runs: Counter[mg.Node] = Counter()
 
     def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
-        """What is fetched, in the form that it was asked for."""
+        """Return the values of the fetches, in the same structure."""
         feeds = dict(feed_dict or {})
         for node, draw in draws_in(self.graph).items():
             feeds[node] = draw(self._runs[node])
@@ -29,13 +29,13 @@ class Session(mg.Session):
 
 
 def draws_in(graph: mg.Graph) -> dict[mg.Node, Draw]:
-    """The random nodes of a graph, which go with it."""
+    """Return the random nodes of a graph, each with its draw function."""
     found: dict[mg.Node, Draw] = vars(graph).setdefault("drawn", {})
     return found
 
 
 def drawn(shape: Any, dtype: Any, seed: int | None, draw: Callable[[int | None], Any]) -> mg.Node:
-    """A node of random numbers, which `draw` gives for a seed, or for none."""
+    """Make a node of random numbers, which `draw` generates from a seed or None."""
     graph = mg.get_default_graph()
     if hasattr(graph, "captures"):
         raise within_body("tf.random_normal")

@@ -23,14 +23,14 @@ class GradientDescentOptimizer:
         return mg.optim.SGD(variables, **self._options)
 
     def minimize(self, loss: mg.Node, var_list: Sequence[mg.Node] | None = None) -> mg.Node:
-        """A node that takes one step when it is fetched."""
+        """Build a node that takes one optimiser step when it is fetched."""
         with following(flow.RULES):
             step: mg.Node = self._over(var_list).minimize(loss)
         return step
 
 
 class MomentumOptimizer(GradientDescentOptimizer):
-    """The same, with a velocity."""
+    """Gradient descent with momentum, as steps in the graph."""
 
     def __init__(self, learning_rate: float, momentum: float) -> None:
         super().__init__(learning_rate, momentum=momentum)

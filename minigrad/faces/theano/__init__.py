@@ -1,4 +1,4 @@
-"""Theano's words: `import minigrad.faces.theano as theano`, `minigrad.faces.theano.tensor as T`.
+"""A compatibility layer for Theano: `import minigrad.faces.theano as theano`.
 
 >>> import minigrad.faces.theano as theano
 >>> import minigrad.faces.theano.tensor as T

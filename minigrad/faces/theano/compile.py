@@ -1,4 +1,4 @@
-"""Theano's functions: `theano.function`, and what they share and keep, `theano.shared`."""
+"""Theano's functions and the variables they share: `theano.function`, `theano.shared`."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class UnusedInputError(mg.GraphError):
 
 
 class MissingInputError(mg.NotFedError):
-    """A variable that is needed and is no input."""
+    """A variable that is needed but isn't an input."""
 
 
 class BadInput(mg.FeedError, TypeError):
-    """Arguments that a function does not take."""
+    """Arguments that a function doesn't accept."""
 
 
 class NoSuchVariable(mg.GraphError, TypeError):
-    """A variable of another kind than is asked for here."""
+    """A variable of another kind than expected."""
 
 
 class UpdatedTwice(mg.GraphError, ValueError):
@@ -60,7 +60,7 @@ ERRORS: dict[str, type[mg.GraphError]] = {
 
 @contextlib.contextmanager
 def as_theano() -> Iterator[None]:
-    """Let errors be of the kinds that Theano's are."""
+    """Convert errors inside the block to Theano's classes."""
     try:
         yield
     except mg.GraphError as error:
@@ -72,7 +72,7 @@ def as_theano() -> Iterator[None]:
 
 
 class In(NamedTuple):
-    """An input with a value that it has where none is given."""
+    """An input with a default value."""
 
     variable: Any
     name: str | None = None
@@ -81,18 +81,18 @@ class In(NamedTuple):
 
 
 def shared(value: Any, name: str | None = None, borrow: bool = False) -> TensorSharedVariable:
-    """A variable that all functions share, with its value at the beginning."""
+    """Make a variable that all functions share, with this initial value."""
     return TensorSharedVariable(value, name)
 
 
 class Function:
-    """What `theano.function` makes; call it with one value for each input."""
+    """The result of `theano.function`; call it with one value for each input."""
 
     def __init__(self, inputs: list[In], outputs: Any, program: Any) -> None:
         self.inputs, self.outputs, self.program = inputs, outputs, program
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run once; one array, or a list or dict of them."""
+        """Run once; return one array, or a list or dict of arrays."""
         names = [x.name or nodes(x.variable).name for x in self.inputs]
         values = [x.value for x in self.inputs]
         for i in range(len(names)):
@@ -115,7 +115,7 @@ class Function:
 
 
 def accepted(x: In, value: Any) -> Any:
-    """A value in the data type of an input, if that holds it."""
+    """Return a value in an input's data type; raise BadInput if that can't hold it."""
     wanted, given = x.variable.node.dtype, np.asarray(value)
     narrow = x.allow_downcast or (type(value) is float and wanted == config.floatX == "float32")
     typed = isinstance(value, (np.ndarray, np.generic))
@@ -139,7 +139,7 @@ def function(
     allow_input_downcast: bool | None = None,
     on_unused_input: Literal["raise", "warn", "ignore"] = "raise",
 ) -> Function:
-    """A function of the inputs that returns the outputs, and then does the updates, all at once.
+    """Compile a function of the inputs that returns the outputs, then applies all updates at once.
 
     outputs: one variable, or a list or dict of them. updates: pairs of a shared variable and its
     new value. givens: pairs of a variable and what stands in for it.
@@ -159,7 +159,7 @@ def function(
 
 
 def paired(pairs: Any) -> list[tuple[mg.Node, Any]]:
-    """What is changed or replaced, and by what, of the same data type."""
+    """Return pairs of a node and its new value; raise NoSuchVariable if their dtypes differ."""
     found = [*(pairs.items() if isinstance(pairs, Mapping) else pairs or ())]
     for x, value in found:
         expected, dtype = nodes(x).dtype, literal(value).dtype
@@ -171,7 +171,7 @@ def paired(pairs: Any) -> list[tuple[mg.Node, Any]]:
 
 
 def expect_used(inputs: list[In], read: set[mg.Node], otherwise: str) -> None:
-    """Refuse inputs that nothing reads."""
+    """Raise an error, or warn, if nothing reads an input."""
     for x in inputs:
         if nodes(x.variable) not in read and otherwise != "ignore":
             error = UnusedInputError("face_unused_input", name=nodes(x.variable).name)
@@ -181,7 +181,7 @@ def expect_used(inputs: list[In], read: set[mg.Node], otherwise: str) -> None:
 
 
 def evaluated(x: TensorVariable, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
-    """The value of a variable, where these variables have these values."""
+    """Return the value of a variable, given the values of its inputs."""
     given = inputs_to_values or {}
     return function([*given], x, on_unused_input="ignore")(*given.values())
 

@@ -16,11 +16,11 @@ __all__ = ["DisconnectedInputError", "grad"]
 
 
 class DisconnectedInputError(mg.GradientError, ValueError):
-    """A gradient by what the cost does not depend on."""
+    """A gradient by a variable that the cost doesn't depend on."""
 
 
 class NotOneNumber(mg.GradientError, TypeError):
-    """A gradient of what is not a single number."""
+    """A gradient of a cost that isn't a scalar."""
 
 
 def grad(
@@ -29,7 +29,7 @@ def grad(
     consider_constant: Sequence[Any] | None = None,
     disconnected_inputs: Literal["raise", "warn", "ignore"] = "raise",
 ) -> Any:
-    """The gradient of a single number by a variable, or a list of them by several.
+    """Return the gradient of a scalar by a variable, or a list of gradients by several.
 
     consider_constant: through these no gradient goes. disconnected_inputs: what happens where the
     cost does not depend on a variable; the gradient there is 0, unless it is an error.
@@ -53,7 +53,7 @@ def grad(
 
 
 def held(y: mg.Node, constants: Sequence[mg.Node]) -> Any:
-    """The same value, through some parts of which no gradient goes."""
+    """Return y rebuilt so that no gradient flows through `constants`."""
     new: dict[mg.Node, Any] = {x: mg.stop_gradient(x) for x in constants}
     for node in sorted(above([y]), key=lambda x: x.order):
         if node not in new and not new.keys().isdisjoint(node.inputs):

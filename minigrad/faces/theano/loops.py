@@ -1,4 +1,4 @@
-"""Theano's loops: `theano.scan`, and what is made of it."""
+"""Theano's loops: `theano.scan`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["scan"]
 
 
 class Output(NamedTuple):
-    """What a loop returns: where it begins, and which of its past values each step reads."""
+    """An output of a loop: its initial value, and which past values (taps) each step reads."""
 
     initial: Any = None
     taps: tuple[int, ...] = ()
 
     def window(self) -> list[mg.Node]:
-        """The past that is kept, the newest value last."""
+        """Return the initial past values, the newest last."""
         if self.taps == (-1,):
             return [nodes(variable(self.initial))]
         return [nodes(self.initial[i]) for i in range(-min(self.taps))]
 
 
 class Last(TensorVariable):
-    """What a loop of unknown length returns: its last value, `[-1]`, and no other."""
+    """The output of a loop of unknown length: only its last value, `[-1]`, is available."""
 
     @property
     def node(self) -> Any:
@@ -52,7 +52,7 @@ def scan(
     name: str | None = None,
     strict: bool = False,
 ) -> tuple[Any, dict[Any, Any]]:
-    """The outputs of all steps, along a new first axis, and no updates.
+    """Return the outputs of all steps, along a new first axis, and an empty dict of updates.
 
     fn takes an element of each sequence, those outputs of earlier steps that `outputs_info` gives
     a beginning for, and the non-sequences. Where the number of steps is known only when it runs,
@@ -79,7 +79,7 @@ def scan(
 
 
 def repeated(step: Callable[..., Any], start: Any, times: mg.Node) -> Any:
-    """The state after so many steps, a number that is known only when it runs."""
+    """Return the state after `times` steps, a number known only at run time."""
     first = mg.cast(times, mg.int64) * 0
     _, windows = mg.while_loop(
         lambda i, state: i < times, lambda i, state: (i + 1, step(state, [])[0]), (first, start)
@@ -88,7 +88,7 @@ def repeated(step: Callable[..., Any], start: Any, times: mg.Node) -> Any:
 
 
 def steps(along: list[Any], n_steps: Any, backwards: bool) -> list[Any]:
-    """What a loop goes along: its sequences, or as many numbers as it has steps."""
+    """Return what a loop runs along: its sequences, or as many numbers as it has steps."""
     if isinstance(n_steps, Length):
         along = [*along, n_steps.ones if n_steps.ones is not None else np.ones(n_steps.known)]
     elif n_steps is not None:
@@ -97,7 +97,7 @@ def steps(along: list[Any], n_steps: Any, backwards: bool) -> list[Any]:
 
 
 def output(info: Any) -> Output:
-    """From what stands in `outputs_info`: None, a beginning, or a dict that has one."""
+    """Make an Output from an item of `outputs_info`: None, an initial value, or a dict with one."""
     if isinstance(info, Mapping):
         taps = info.get("taps", [-1] if "initial" in info else [])
         return Output(info.get("initial"), tuple(taps))
@@ -105,7 +105,7 @@ def output(info: Any) -> Output:
 
 
 def results(found: Any) -> list[mg.Node]:
-    """What the function of a loop returned, as nodes."""
+    """Return the results of a loop's function as nodes."""
     pair = isinstance(found, (list, tuple)) and len(found) == 2
     given = found[0] if pair and isinstance(found[1], Mapping) else found
     if isinstance(given, Mapping) or (given is not found and found[1]):
@@ -114,7 +114,7 @@ def results(found: Any) -> list[mg.Node]:
 
 
 def listed(x: Any) -> list[Any]:
-    """None, one or several, as a list."""
+    """Return None, one item or several as a list."""
     return [] if x is None else [*x] if isinstance(x, (list, tuple)) else [x]
 
 

@@ -1,4 +1,4 @@
-"""What Theano prints of a graph: `theano.pp`, `theano.printing.debugprint`, `Print`."""
+"""Theano's ways to print a graph: `theano.pp`, `theano.printing.debugprint`, `Print`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES = {"Greater": "gt", "GreaterEqual": "ge", "Less": "lt", "LessEqual": "le",
 
 
 def pp(x: TensorVariable) -> str:
-    """An expression as a line."""
+    """Return an expression as one line of text."""
     return _line(x.node)
 
 
@@ -43,7 +43,7 @@ def _line(node: mg.Node) -> str:
 
 
 def _leaf(node: mg.Node) -> str:
-    """A name, or the value of a constant; whole numbers are written without a point."""
+    """Return a node's name, or a constant's value; integers have no decimal point."""
     if node.op.name != "Constant":
         return node.name
     value = node.attrs["value"]
@@ -51,7 +51,7 @@ def _leaf(node: mg.Node) -> str:
 
 
 def debugprint(obj: Any, file: Any = None) -> str | None:
-    """A graph as a tree, each node under those that read it; with file="str" as a text."""
+    """Print a graph as a tree, inputs below their readers; file="str" returns the text."""
     outputs = [x.node for x in ordered(getattr(obj, "outputs", obj))]
     known: dict[mg.Node, str] = {}
     text = "".join(f"{line}\n" for y in outputs for line in _tree(y, known))
@@ -64,7 +64,7 @@ def debugprint(obj: Any, file: Any = None) -> str | None:
 def _tree(
     node: mg.Node, known: dict[mg.Node, str], bar: str = "", indent: str = ""
 ) -> Iterator[str]:
-    """The lines of a node and, where it stands for the first time, of what it reads."""
+    """Yield the lines of a node and, where it appears first, of its inputs."""
     inputs = () if node in known else node.inputs
     mark = known.setdefault(node, _letters(len(known)))
     yield f"{bar}{node.op.name if node.inputs else _leaf(node)} [id {mark}]" + (
@@ -76,18 +76,18 @@ def _tree(
 
 
 def _letters(n: int) -> str:
-    """A, B … Z, AA, AB …"""
+    """Return the n-th id: A, B … Z, AA, AB …"""
     return (_letters(n // 26 - 1) if n >= 26 else "") + chr(ord("A") + n % 26)
 
 
 class Print:
-    """An operation that prints a value whenever it is computed, and hands it on."""
+    """An operation that prints a value whenever it is computed, and returns it."""
 
     def __init__(self, message: str = "") -> None:
         self.message = message
 
     def __call__(self, x: TensorVariable) -> Any:
-        """The same value, which prints itself."""
+        """Return the same value, which is printed whenever it is computed."""
         return symbolic(mg.Print)(x, f"{self.message} __str__ =")
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's words: `import minigrad.faces.torch as torch`.
+"""A compatibility layer for PyTorch: `import minigrad.faces.torch as torch`.
 
 >>> import minigrad.faces.torch as torch
 >>> x = torch.tensor(2.0, requires_grad=True)
@@ -50,12 +50,12 @@ LIKE_US = "dtype=dtype, requires_grad=requires_grad"
 
 
 def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The largest element; along `dim` values and positions; or the larger of two tensors."""
+    """Return the maximum, (values, indices) along `dim`, or the larger of two tensors."""
     return extreme(mg.max, x, dim, keepdim)
 
 
 def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The smallest element; along `dim` values and positions; or the smaller of two tensors."""
+    """Return the minimum, (values, indices) along `dim`, or the smaller of two tensors."""
     return extreme(mg.min, x, dim, keepdim)
 
 
@@ -70,33 +70,33 @@ setattr(Tensor, "min", _method(min))  # noqa: B010
 
 
 def sort(x: Any, dim: int = -1, descending: bool = False) -> Sorted:
-    """The values along an axis in order, and where each of them was."""
+    """Sort values along an axis; return them with their original indices."""
     keys = -np.asarray(x._array) if descending else np.asarray(x._array)
     places = as_torch(mg.tensor(np.argsort(keys, dim, kind="stable")))
     return Sorted(mg.gather(x, places, dim), places)
 
 
 def topk(x: Any, k: int, dim: int = -1) -> Sorted:
-    """The k largest values along an axis, and where each of them was."""
+    """Return the k largest values along an axis, with their indices."""
     places = sort(x, dim, descending=True).indices
     places = mg.take(places, np.arange(k), dim)
     return Sorted(mg.gather(x, places, dim), places)
 
 
 def compiled(model: Any) -> Any:
-    """A function as a graph, made at its first call; without one, what makes it."""
+    """Compile a function to a graph at its first call; without one, return the decorator."""
     return compiled if model is None else of_torch(mg.function(model))
 
 
 class Sorted(NamedTuple):
-    """Values, and where they were."""
+    """Sorted values with their original indices."""
 
     values: Any
     indices: Any
 
 
 def randint(low: int, high: Any, size: Any = None, dtype: Any = mg.int64) -> Any:
-    """Whole numbers from `low`, which may be left out, to `high`, which is not included."""
+    """Draw integers in [low, high); `low` may be left out."""
     bounds = (low, high, *size) if size is not None else (0, low, *high)
     return as_torch(mg.randint(*bounds, dtype=dtype))
 
@@ -114,7 +114,7 @@ def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
 
 
 def load(f: str | os.PathLike[str] | IO[bytes], weights_only: bool = True) -> dict[str, mg.Tensor]:
-    """The tensors that `save` wrote, by their names; nothing in the file is executed."""
+    """Load the tensors that `save` wrote, by name; nothing in the file is executed."""
     with np.load(f, allow_pickle=False) as arrays:
         return {name: as_torch(mg.tensor(array)) for name, array in arrays.items()}
 

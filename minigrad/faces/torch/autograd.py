@@ -13,14 +13,14 @@ __all__ = ["Variable"]
 
 
 class _Kind(type):
-    """What `isinstance` asks: every tensor is a Variable today."""
+    """The metaclass by which every tensor is an instance of Variable."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, mg.Tensor)
 
 
 class Variable(metaclass=_Kind):
-    """In programs from before PyTorch 0.4: a leaf with the memory of a tensor."""
+    """A leaf that shares a tensor's memory, for programs from before PyTorch 0.4."""
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
         if not isinstance(data, mg.Tensor):

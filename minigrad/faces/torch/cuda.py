@@ -1,4 +1,4 @@
-"""That there is no accelerator: `torch.cuda.is_available()`."""
+"""PyTorch's CUDA queries, which report no accelerator: `torch.cuda.is_available()`."""
 
 from minigrad.faces.face import Face
 

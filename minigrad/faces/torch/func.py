@@ -1,4 +1,4 @@
-"""PyTorch's functions of functions: `torch.func.grad`."""
+"""PyTorch's function transforms: `torch.func.grad`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["grad", "grad_and_value"]
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
-    """A function that returns the gradient of `func` by an argument, or several, and its value."""
+    """Return a function for the gradient of `func` by one argument or several, and its value."""
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -38,7 +38,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
-    """A function that returns the gradient of `func` by an argument, or several."""
+    """Return a function for the gradient of `func` by one argument or several."""
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
@@ -50,7 +50,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> A
 
 
 def _followed(x: Any) -> dict[str, Any]:
-    """A tensor, or a dict of them, so that gradients can be asked for."""
+    """Return a dict of leaves that require gradients, from a tensor or a dict of tensors."""
     return {k: _leaf(value) for k, value in (x if isinstance(x, dict) else {"": x}).items()}
 
 

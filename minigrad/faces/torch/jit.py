@@ -1,4 +1,4 @@
-"""TorchScript's words: `torch.jit.trace`, `script`, `save`, `load`."""
+"""TorchScript's API: `torch.jit.trace`, `script`, `save`, `load`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def trace(
     check_tolerance: float = 1e-5,
     strict: bool = True,
 ) -> Any:
-    """The graph of what a function does with examples, for inputs with as many axes.
+    """Trace a function with example inputs; the graph takes any inputs of as many axes.
 
-    Lengths that it reads from shapes are read anew for each input; what Python did with a number
+    Lengths that it reads from shapes are read again for each input; what Python did with a number
     (a loop, an `if`, `int(n)`) stays as it was for the examples. Each of `check_inputs` is tried
     on the function and on the graph: TraceError where they differ.
     """
@@ -35,7 +35,7 @@ def trace(
 
 
 def trace_module(mod: Any, inputs: Mapping[str, Any], **options: Any) -> Any:
-    """The same by the names of methods; here `forward` alone."""
+    """Trace a module's methods by name; only `forward` is supported."""
     if [*inputs] != ["forward"]:
         raise face.refuse("trace_module")
     return trace(mod, inputs["forward"], **options)

@@ -1,4 +1,4 @@
-"""PyTorch's tensors, where they differ: single numbers are weak, `data` is a tensor."""
+"""PyTorch's tensors where they differ from ours: scalars are weakly typed, `data` is a tensor."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Tensor(mg.Tensor):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """An operator; a tensor without axes takes the data type of those with axes beside it."""
+        """Apply an operator; tensors without axes take the data type of those with axes."""
         tensors = [x for x in args if isinstance(x, mg.Tensor)]
         if func.name in VIEWS:
             for x in tensors:
@@ -46,42 +46,42 @@ class Tensor(mg.Tensor):
         return super(Tensor, Tensor).__torch_function__(func, types, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
-        """Part of the elements; a single one shares its memory as well."""
+        """Return part of the elements; even a single one shares memory with the tensor."""
         result = super().__getitem__(key)
         parts = key if isinstance(key, tuple) else (key,)
         single = len(parts) == self.ndim > 0 and all(type(part) is int for part in parts)
         return self._element(parts, result) if single else result
 
     def max(self, *other: Any, **options: Any) -> Any:
-        """The largest element; along `dim` values and positions; or the larger of two tensors."""
+        """Return the maximum, (values, indices) along `dim`, or the larger of two tensors."""
         return super().max(*_tensors(other), **_along(other), **options)
 
     def min(self, *other: Any, **options: Any) -> Any:
-        """The smallest element; along `dim` values and positions; or the smaller of two tensors."""
+        """Return the minimum, (values, indices) along `dim`, or the smaller of two tensors."""
         return super().min(*_tensors(other), **_along(other), **options)
 
     def broadcast_to(self, *size: Any) -> Any:
-        """The elements repeated to a shape, without a copy."""
+        """Repeat the elements to fill a shape, without a copy."""
         return mg.broadcast_to(self, size[0] if len(size) == 1 else size)
 
     def repeat(self, *sizes: Any) -> Any:
-        """Copies of this tensor beside each other, so many along each axis."""
+        """Tile copies of this tensor: a number of them along each axis."""
         return mg.tile(self, sizes[0] if len(sizes) == 1 else sizes)
 
     def squeeze(self, dim: Any = None) -> Any:
-        """Without axes of length 1: all of them, or the one named if it is such an axis."""
+        """Remove all axes of length 1, or only `dim`, if it is one."""
         named = dim is not None and self.shape[dim] != 1
         return self if named else super().squeeze(dim)
 
     def type(self, dtype: Any = None) -> Any:
-        """The name of the data type, as a class of old programs; or converted to another one."""
+        """Return the dtype's old class name, such as torch.FloatTensor, or convert to another."""
         if dtype is None:
             return f"torch.{TYPES[str(self.dtype)]}"
         names = {f"torch.{kind}": name for name, kind in TYPES.items()}
         return self.astype(names.get(dtype, dtype))
 
     def numpy(self) -> Any:
-        """The values as an array that shares memory; RuntimeError if a gradient may be wanted."""
+        """Return an array that shares memory; RuntimeError if the tensor requires a gradient."""
         if self.requires_grad:
             raise followed("numpy")
         return super().numpy()
@@ -115,32 +115,32 @@ class Tensor(mg.Tensor):
         mg.Tensor.grad.fset(self, gradient)  # type: ignore[attr-defined]
 
     def detach(self) -> Any:
-        """The same values without their history; memory is shared."""
+        """Return the same values without their history; memory is shared."""
         return as_torch(super().detach())
 
     def new_zeros(self, *size: Any) -> Any:
-        """Zeros of this data type."""
+        """Make a tensor of zeros of this data type."""
         return as_torch(mg.zeros(*size, dtype=self.dtype))
 
     def new_ones(self, *size: Any) -> Any:
-        """Ones of this data type."""
+        """Make a tensor of ones of this data type."""
         return as_torch(mg.ones(*size, dtype=self.dtype))
 
     def new_full(self, size: Any, fill_value: float) -> Any:
-        """One number of this data type in every place."""
+        """Make a tensor filled with one number, of this data type."""
         return as_torch(mg.full(size, fill_value, self.dtype))
 
     def new_tensor(self, data: Any) -> Any:
-        """A tensor of this data type."""
+        """Make a tensor of this data type."""
         return as_torch(mg.tensor(data, dtype=self.dtype))
 
     def new(self, *size: Any) -> Any:
-        """In old programs: a tensor of this data type, from lengths or from a list."""
+        """Make a tensor of this data type from lengths (zeros) or a list, as old programs do."""
         listed = len(size) == 1 and isinstance(size[0], list)
         return self.new_tensor(size[0]) if listed else self.new_zeros(*size)
 
     def norm(self, p: float = 2, dim: Any = None, keepdim: bool = False) -> Any:
-        """The length of the vector of all elements, or along an axis."""
+        """Return the p-norm of all elements, or along an axis."""
         if p == 2:
             return mg.sqrt(mg.sum(self * self, axis=dim, keepdims=keepdim))
         return mg.sum(mg.abs(self) ** p, axis=dim, keepdims=keepdim) ** (1 / p)
@@ -152,12 +152,12 @@ class Tensor(mg.Tensor):
         return _restored, super().__reduce__()
 
     def detach_(self) -> Any:
-        """Forget the history of this tensor itself."""
+        """Drop the history of this tensor, in place."""
         self.creator, self.requires_grad = None, False
         return self
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
-        """Call hook(gradient) in every backward pass; what it returns takes its place."""
+        """Call hook(gradient) in every backward pass; a returned value replaces the gradient."""
         return super().register_hook(of_torch_inside(hook))
 
     # ---- in place
@@ -187,31 +187,31 @@ class Tensor(mg.Tensor):
         return super().add_(_scaled(a / b, value))
 
     def lerp_(self, end: Any, weight: Any) -> Any:
-        """Go this share of the way to another tensor."""
+        """Interpolate linearly towards another tensor, in place."""
         return super().add_((end - self) * weight)
 
     def clamp_(self, min: float | None = None, max: float | None = None) -> Any:
-        """Confine the elements between two bounds."""
+        """Clamp the elements between two bounds in place."""
         return super().clamp_(min, max)
 
     def abs_(self) -> Any:
-        """Drop the signs."""
+        """Take the absolute values in place."""
         return self.copy_(mg.abs(self))
 
     def log_(self) -> Any:
-        """Take the natural logarithm."""
+        """Take the natural logarithm in place."""
         return self.copy_(mg.log(self))
 
     def square_(self) -> Any:
-        """Take the square."""
+        """Square the elements in place."""
         return self.copy_(self * self)
 
     def sign_(self) -> Any:
-        """Keep the signs alone."""
+        """Replace each element by its sign."""
         return self.copy_(mg.sign(self))
 
     def round_(self) -> Any:
-        """Round to whole numbers."""
+        """Round to integers in place."""
         return self.copy_(mg.round(self))
 
     def masked_fill_(self, mask: Any, value: float) -> Any:
@@ -220,42 +220,42 @@ class Tensor(mg.Tensor):
         return self
 
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
-        """Draw every element around a mean."""
+        """Fill the tensor with normal random values."""
         return self.copy_(mg.randn(*self.shape) * std + mean)
 
     def uniform_(self, low: float = 0.0, high: float = 1.0) -> Any:
-        """Draw every element between two bounds."""
+        """Fill the tensor with uniform random values in [low, high)."""
         return self.copy_(mg.rand(*self.shape) * (high - low) + low)
 
     def bernoulli_(self, p: Any = 0.5) -> Any:
-        """Draw ones with probability p, else zeros."""
+        """Fill the tensor with ones with probability p, else zeros."""
         return self.copy_(mg.cast(mg.rand(*self.shape) < p, self.dtype))
 
     @property
     def grad_fn(self) -> Recorded | None:
-        """The node that made this tensor; None where nothing was recorded."""
+        """The node that made this tensor; None if nothing was recorded."""
         return None if self.creator is None else Recorded(self.creator)
 
 
 class Recorded(NamedTuple):
-    """A node of the tape as PyTorch shows it."""
+    """A node of the tape with PyTorch's attributes."""
 
     node: Any
 
     def name(self) -> str:
-        """The operator; of a leaf, that gradients are added up there."""
+        """Return the operator's name, or AccumulateGrad for a leaf."""
         return str(getattr(self.node, "op", "AccumulateGrad"))
 
     @property
     def next_functions(self) -> tuple[tuple[Recorded | None, int], ...]:
-        """The nodes that it reads, in order; None where no gradient flows."""
+        """The nodes of its operands, in order; None where no gradient flows."""
         made = (isinstance(x, mg.Tensor) or hasattr(x, "op") for x in self.node.inputs)
         pairs = zip(self.node.inputs, made, strict=True)
         return tuple((Recorded(x) if known else None, 0) for x, known in pairs)
 
 
 def weakened(x: Any, tensors: list[Any]) -> Any:
-    """A single number in the type of the tensors with axes, if they are of its kind or a higher."""
+    """Cast a tensor without axes to the dtype of those with axes, if their kind isn't lower."""
     wide = [one.dtype for one in tensors if one.ndim]
     if not isinstance(x, mg.Tensor) or x.ndim or not wide:
         return x
@@ -267,19 +267,19 @@ def weakened(x: Any, tensors: list[Any]) -> Any:
 
 
 def as_torch(x: Any) -> Any:
-    """A tensor as one of this face, anything else as it is."""
+    """Convert a tensor to this module's Tensor; return anything else unchanged."""
     if type(x) is mg.Tensor:
         x.__class__ = Tensor
     return type(x)(map(as_torch, x)) if type(x) in (list, tuple) else x
 
 
 def _restored(restore: Callable[..., Any], parts: tuple[Any, ...]) -> Any:
-    """A pickled leaf again."""
+    """Restore a pickled leaf."""
     return as_torch(restore(*parts))
 
 
 def of_torch_inside(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that is called with tensors of this face."""
+    """Wrap a function so that its arguments are this module's tensors."""
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
@@ -293,7 +293,7 @@ def _scaled(x: Any, factor: Any) -> Any:
 
 
 def _along(given: tuple[Any, ...]) -> dict[str, Any]:
-    """x.max(1), x.max(1, True): the axis, and whether it stays."""
+    """Return the keyword arguments of x.max(1) or x.max(1, True): `dim` and `keepdims`."""
     whole = bool(given) and isinstance(given[0], (int, np.integer))
     return dict(zip(("dim", "keepdims"), given, strict=False)) if whole else {}
 
@@ -303,7 +303,7 @@ def _tensors(given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    """`max` and `min`, by what stands in the second place."""
+    """Compute `max` or `min` as the second argument says: none, an axis or a tensor."""
     if dim is None:
         return choose(x)
     whole = isinstance(dim, (int, np.integer))
@@ -311,7 +311,7 @@ def extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def of_torch(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that gives tensors of this face, or writes into `out`."""
+    """Wrap a function so that it returns this module's tensors, or writes to `out`."""
 
     @functools.wraps(function)
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a loop of the graph carries from step to step: the numbers in its variables."""
+"""The state that a loop of the graph carries from step to step: the numbers in its variables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMED = {
 
 
 class naming:
-    """Errors raised in the block name the variable that they are about instead of a number.
+    """Make errors in the block name the variable that they are about instead of a number.
 
     who: the statement; owners: for each number the variable. Errors of functions given to `inside`
     are left as they are: their numbers are of other things.
@@ -71,7 +71,7 @@ class Carry:
         self.owners = [name for _, name in pairs]
 
     def state(self, numbers: Sequence[Any]) -> State:
-        """The variables with these numbers in them."""
+        """Return the variables with these numbers in them."""
         rest = iter(numbers)
         return tuple(
             rebuild(skeleton, [next(rest) if is_number(x) else x for x in leaves])
@@ -79,7 +79,7 @@ class Carry:
         )
 
     def values(self, new: State, before: Sequence[Any]) -> tuple[Any, ...]:
-        """The numbers in the variables after a step; ControlFlowError where the rest changed."""
+        """Return the numbers in the variables after a step; ControlFlowError if others changed."""
         result: list[Any] = []
         rest = iter(before)
         for name, (leaves, skeleton), value in zip(self.names, self.parts, new, strict=True):
@@ -110,7 +110,7 @@ class Carry:
 
 
 def spec_of_number(x: Any) -> Spec:
-    """What is known of a number, tensor or node."""
+    """Return the spec of a number, tensor or node."""
     if hasattr(x, "spec"):
         spec: Spec = x.spec
         return spec
@@ -122,13 +122,13 @@ _PYTHON = {np.dtype(bool): False, int64: 0, float32: 0.0, float64: 0.0}
 
 
 def start(value: Any) -> Any:
-    """Something that a variable may hold before the first step gives it a value like this."""
+    """Return a placeholder value for a variable that the first step will set to one like this."""
     leaves, skeleton = flatten(value)
     return rebuild(skeleton, [_start(x) if is_number(x) else x for x in leaves])
 
 
 def _start(x: Any) -> Any:
-    """Zero; a Python number where it can be, because that takes whatever data type comes."""
+    """Return 0, if possible as a Python number, because that adapts to any data type."""
     if is_weak(x):
         return type(x)()
     return _PYTHON[x.dtype] if x.shape == () and x.dtype in _PYTHON else zeros(x)

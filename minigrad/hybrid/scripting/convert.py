@@ -42,7 +42,7 @@ _done: weakref.WeakSet[CodeType] = weakref.WeakSet()  # the codes of functions t
 
 
 def convert(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with its control flow rewritten; nothing of it is executed for that.
+    """Rewrite a function's control flow without executing it.
 
     With tensors and Python values it does what it did; with nodes it builds branches and loops.
     Functions, methods and objects with `forward` or `__call__` are taken. Raises ScriptError for
@@ -61,7 +61,7 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def source_function(function: Any) -> FunctionType:
-    """The function whose source is rewritten where this is: itself, or `forward` of a layer."""
+    """Return the function whose source is rewritten: itself, or the `forward` of a layer."""
     for method in (getattr(type(function), name, None) for name in ("forward", "__call__")):
         if isinstance(method, FunctionType) and not _of_a_library(method):
             return method
@@ -72,7 +72,7 @@ def source_function(function: Any) -> FunctionType:
 
 
 def rewritten(function: FunctionType) -> Rewritten:
-    """The rewriting of a function, made once for its code; ScriptError where it cannot be."""
+    """Rewrite a function, once for its code; ScriptError if that is impossible."""
     code = function.__code__
     found = _kept.get(code)
     if found is None or found[0] != code.co_filename:  # equal code may stand in two files
@@ -84,7 +84,7 @@ def rewritten(function: FunctionType) -> Rewritten:
 
 
 def _again(error: ScriptError) -> ScriptError:
-    """The same error for another time, without the way that led to the first."""
+    """Copy an error for raising it again, without its traceback."""
     fields: dict[str, Any] = dict(error.fields)
     return ScriptError(error.key, defined=error.defined, **fields)
 
@@ -114,7 +114,7 @@ def _text(source: Source) -> str:
 
 
 def _known(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any]:
-    """What a name stands for in the function, unless it is a variable there."""
+    """Return what a name means in the function, unless it is a local variable."""
     variables = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
     for node in ast.walk(tree):
         if isinstance(node, FunctionDef | ast.Lambda):
@@ -141,7 +141,7 @@ def _known(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any
 
 
 def callee(f: Any) -> Any:
-    """What to call instead of f: functions and methods of the user's are rewritten first."""
+    """Return what to call instead of f: the user's functions and methods are rewritten."""
     if isinstance(f, FunctionType):
         return f if f.__code__ in _done or _of_a_library(f) else rewritten_or_unchanged(f)
     if isinstance(f, MethodType):
@@ -178,7 +178,7 @@ class _WithForward:
 
 
 def rewritten_or_unchanged(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function rewritten; else itself, and where it meets a node, the reason why it is not."""
+    """Return the function rewritten, or else itself, with the reason if it meets a node."""
     try:
         return convert(f)
     except ScriptError as error:
@@ -204,7 +204,7 @@ def _of_a_library(f: FunctionType) -> bool:
 
 
 def _needs_nothing(value: Any) -> bool:
-    """Whether it can be called as it is."""
+    """Return whether it can be called without rewriting."""
     if isinstance(value, FunctionType):
         return _of_a_library(value)
     if isinstance(value, type | BuiltinMethodType):

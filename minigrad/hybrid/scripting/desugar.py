@@ -32,14 +32,14 @@ def desugar(function: FunctionDef, runtime: str, unique: Callable[[str], str]) -
 
 
 def is_deletion(s: ast.AST) -> bool:
-    """Whether this assignment takes a variable its value away."""
+    """Return whether this assignment deletes a variable's value."""
     call = s.value if isinstance(s, ast.Assign) else None
     name = call.func if isinstance(call, ast.Call) else None
     return isinstance(name, ast.Attribute) and name.attr == "undefined"
 
 
 def global_name(target: ast.expr) -> str:
-    """The global variable that globals()["n"] is, or nothing."""
+    """Return the name n of globals()["n"], or nothing."""
     call = target.value if isinstance(target, ast.Subscript) else None
     name = call.func if isinstance(call, ast.Call) and not call.args else None
     is_global = isinstance(name, ast.Name) and name.id == "globals"
@@ -149,6 +149,6 @@ def _set(name: str, value: Any) -> ast.stmt:
 
 
 def _flat(targets: Sequence[ast.expr]) -> list[ast.expr]:
-    """The targets of `del a, (b, c)` one after the other."""
+    """Flatten the targets of `del a, (b, c)`."""
     nested = (_flat(t.elts) if isinstance(t, ast.Tuple | ast.List) else [t] for t in targets)
     return [t for part in nested for t in part]

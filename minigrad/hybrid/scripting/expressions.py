@@ -46,7 +46,7 @@ class Expressions(ast.NodeTransformer):
         self.doubtful: Set[str] = frozenset()
 
     def rewrite(self, node: Any, doubtful: Set[str] = frozenset()) -> Any:
-        """The expression (or simple statement), with checks where variables may have no value."""
+        """Rewrite an expression (or simple statement), with checks of variables without value."""
         before, self.doubtful = self.doubtful, doubtful
         try:
             return self.visit(node)
@@ -54,12 +54,12 @@ class Expressions(ast.NodeTransformer):
             self.doubtful = before
 
     def call(self, function: str, *arguments: ast.expr) -> ast.Call:
-        """script.function(*arguments)"""
+        """Build the call script.function(*arguments)."""
         attribute = ast.Attribute(load(self.runtime), function, ast.Load())
         return ast.Call(attribute, list(arguments), [])
 
     def truth(self, test: ast.expr) -> ast.expr:
-        """The expression where only its truth counts: the operands of `or` become bools."""
+        """Rewrite an expression of which only the truth counts: operands of `or` become bools."""
         if not isinstance(test, ast.BoolOp):
             return test
         values = [self.truth(v) for v in test.values]
@@ -91,7 +91,7 @@ class Expressions(ast.NodeTransformer):
     def _chain(
         self, at: ast.expr, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]
     ) -> ast.expr:
-        """Comparisons in a row as pairs; what stands between two of them is evaluated once."""
+        """Split chained comparisons into pairs; a shared operand is evaluated once."""
         if len(ops) == 1:
             return placed(at, ast.Compare(left, ops, others))
         middle = others[0]
@@ -119,7 +119,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def _never_rewritten(self, function: ast.expr) -> bool:
-        """Whether this is no function of the user's, and will never be: mg.exp, or isinstance."""
+        """Return whether this can never be a user's function, such as mg.exp or isinstance."""
         value = resolved(function, self.known)
         if isinstance(function, ast.Name) and value is not vars(builtins).get(function.id):
             return False  # the same code may find another function under this name
@@ -159,7 +159,7 @@ class Expressions(ast.NodeTransformer):
 
 
 def resolved(name: ast.expr, known: Known) -> Any:
-    """The value of a global name, or of an attribute of a module; else MISSING."""
+    """Return the value of a global name or of a module's attribute, else MISSING."""
     path = []
     while isinstance(name, ast.Attribute):
         path.append(name.attr)
@@ -171,14 +171,14 @@ def resolved(name: ast.expr, known: Known) -> Any:
 
 
 def _is_plain(node: ast.expr) -> bool:
-    """Whether this may be evaluated twice: a name or a number."""
+    """Return whether this may be evaluated twice: a name or a number."""
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)
     return isinstance(node, ast.Name | ast.Constant)
 
 
 def _is_bool(node: ast.expr) -> bool:
-    """Whether this is a comparison or the like, never a number."""
+    """Return whether this is a comparison or the like, never a number."""
     if isinstance(node, ast.BoolOp):
         return all(map(_is_bool, node.values))
     negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)

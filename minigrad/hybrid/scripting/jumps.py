@@ -11,7 +11,7 @@
                                     return result
 
 What follows a branch that always jumps moves into the other branch; only where a branch may jump
-or not, a flag is asked. Flags that nobody asks are left out.
+or not, a flag is tested. Flags that are never tested are left out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Around:
 
 
 def lower(function: FunctionDef, unique: Unique) -> tuple[list[ast.stmt], Flow, str]:
-    """The body of a function without jumps (but one return at its end), and what is known of it.
+    """Remove the jumps from a function's body, except one return at its end.
 
     Returns as well the name of the variable that holds the result.
     """
@@ -82,7 +82,7 @@ class _Lowering:
         return [*lowered, end], self.flow, self.result
 
     def block(self, statements: Sequence[ast.stmt], around: Around | None = None) -> list[ast.stmt]:
-        """The statements without jumps; what is never reached is left out."""
+        """Lower statements to ones without jumps; drop what is never reached."""
         done: list[ast.stmt] = []
         for k, s in enumerate(statements):
             rest = list(statements[k + 1 :])
@@ -132,7 +132,7 @@ class _Lowering:
         return placed(s, new)
 
     def _try(self, s: ast.Try, around: Around | None) -> ast.Try:
-        """The same with each part lowered; `else` runs unless the body jumped."""
+        """Lower each part of a `try`; `else` runs unless the body jumped."""
         jumps, orelse = escaping(*s.body), s.orelse
         if ends(s.body) or not orelse:
             orelse = []
@@ -149,7 +149,7 @@ class _Lowering:
         return new
 
     def _alive(self, statements: Sequence[ast.stmt]) -> Alive:
-        """What is still needed where these statements lead to, if they end in jumps."""
+        """Return the variables still needed where the jumps of these statements lead."""
         return self._needed(escaping(*statements)) if ends(statements) else None
 
     def _needed(self, jumps: Sequence[Jump]) -> Set[str]:
@@ -158,7 +158,7 @@ class _Lowering:
     def _guarded(
         self, s: ast.stmt, jumps: list[Jump], rest: list[ast.stmt], around: Around | None
     ) -> ast.If:
-        """The statements after `s`, unless it jumped; within them, it did not."""
+        """Run the statements after `s` only if it didn't jump."""
         flags = list(dict.fromkeys(self._flag(j, around) for j in jumps))
         self.asked.update(flags)
         none: list[ast.expr] = [ast.UnaryOp(ast.Not(), ast.Name(f, ast.Load())) for f in flags]
@@ -194,7 +194,7 @@ class _Lowering:
         return placed(where, ast.Assign([ast.Name(flag, ast.Store())], ast.Constant(value)))
 
     def _clean(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Without the flags that nobody asks, and with no empty body."""
+        """Remove flags that are never read, and fill empty bodies."""
         idle = self.flow.flags - self.asked - {self.result}
         kept = [s for s in statements if not any(_targets(s, f) for f in idle)]
         for s in kept:
@@ -209,7 +209,7 @@ class _Lowering:
 
 
 def reachable(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The statements without those that stand behind a jump."""
+    """Return the statements up to the first jump."""
     kept: list[ast.stmt] = []
     for s in statements:
         kept.append(s)
@@ -229,7 +229,7 @@ def _targets(s: ast.stmt, name: str) -> bool:
 
 
 def after_docstring(body: list[ast.stmt], added: list[ast.stmt]) -> list[ast.stmt]:
-    """The body with statements added at its beginning, but after its docstring."""
+    """Insert statements at the beginning of a body, after its docstring."""
     first = body[0] if body else None
     value = first.value if isinstance(first, ast.Expr) else None
     n = int(isinstance(value, ast.Constant) and isinstance(value.value, str))

@@ -41,7 +41,7 @@ class Span(Uncounted):
         self.start, self.stop, self.step = start, stop, step
 
     def holds(self, i: Any) -> Any:
-        """Whether i is before the stop."""
+        """Return whether i is before the stop."""
         if is_symbolic(self.step):
             return (self.stop - i) * self.step > 0
         return i < self.stop if self.step > 0 else i > self.stop
@@ -58,7 +58,7 @@ class Rows(Uncounted):
 
 
 def while_(test: Step, body: Step, gives: str = "", state: State = (), stop: str = "") -> State:
-    """The variables after a loop that runs as long as test(*state) holds and no flag is set."""
+    """Run a loop while test(*state) holds and no flag is set; return the variables."""
     loop = Loop("while", body, listed(gives), listed(stop))
     try:
         return loop.going_on(test, state)
@@ -68,7 +68,7 @@ def while_(test: Step, body: Step, gives: str = "", state: State = (), stop: str
 
 
 def for_(items: Any, body: Step, gives: str = "", state: State = (), stop: str = "") -> State:
-    """The variables after body(element, *state) for each element, until a flag is set.
+    """Run body(element, *state) for each element until a flag is set; return the variables.
 
     A range with nodes as bounds, and the rows of a node, become a loop of the graph. Everything
     else Python goes through; where a node decides on `break`, a range becomes a loop of the graph,
@@ -90,7 +90,7 @@ class Loop:
         self.stops = [names.index(flag) for flag in stops]
 
     def clear(self, state: State) -> Any:
-        """Whether no flag is set: True, False, or a node."""
+        """Return whether no flag is set: True, False, or a node."""
         flags = [state[i] for i in self.stops]
         if any(not is_symbolic(f) and f for f in flags):
             return False
@@ -98,20 +98,20 @@ class Loop:
         return functools.reduce(ops.logical_and, unset) if unset else True
 
     def step(self, *given: Any) -> State:
-        """One step, as part of the graph."""
+        """Run one step as part of the graph."""
         with region(self.body):
             result: State = self.body(*given) or ()
             return result
 
     def step_if(self, clear: Any, element: Any, state: State) -> State:
-        """One step, unless a flag is set."""
+        """Run one step unless a flag is set."""
         if not is_symbolic(clear):
             return (self.body(element, *state) or ()) if clear else state
         step = functools.wraps(self.body)(lambda: self.body(element, *state))
         return branch(clear, step, lambda: state, self.names)
 
     def going_on(self, test: Step, state: State) -> State:
-        """`while`: in Python until a node decides."""
+        """Run `while` in Python until a node decides."""
         while True:
             holds = self.clear(state)
             if not is_symbolic(holds):
@@ -123,7 +123,7 @@ class Loop:
             state = self.body(*state) or ()
 
     def going_through(self, items: Any, state: State) -> State:
-        """`for`: in Python where the elements are at hand."""
+        """Run `for` in Python if the elements are known."""
         if isinstance(items, Span):
             return self.counted(items, state)
         if isinstance(items, Rows) or is_symbolic(items):
@@ -140,7 +140,7 @@ class Loop:
     # ---- In the graph -----------------------------------------------------------------------
 
     def repeated(self, graph: Graph, test: Step, state: State) -> State:
-        """`while` as a loop of the graph."""
+        """Build `while` as a loop of the graph."""
         state = self._begun(graph, state)
         carry = Carry(self.who, self.names, state)
 
@@ -157,13 +157,13 @@ class Loop:
         return carry.state(values)
 
     def counted(self, span: Span, state: State) -> State:
-        """`for` over a range as a loop of the graph, with a counter as a further variable."""
+        """Build `for` over a range as a loop of the graph, with a counter as another variable."""
         graph = graph_of(control.WHILE, [span.start, span.stop, span.step, self.clear(state)])
         loop = self._with_counter(lambda i, *now: (i + span.step, *(self.body(i, *now) or ())))
         return loop.repeated(graph, lambda i, *now: span.holds(i), (span.start, *state))[1:]
 
     def along(self, rows: Rows, state: State) -> State:
-        """`for` over the rows of nodes as a scan."""
+        """Build `for` over the rows of nodes as a scan."""
         if rows.start is None:
             return self._scanned(rows.tree, state)
         loop = self._with_counter(lambda row, i, *now: (i + 1, *(self.body((i, row), *now) or ())))
@@ -193,7 +193,7 @@ class Loop:
     def _begun(
         self, graph: Graph, state: State, specs: Sequence[Spec] = (), skeleton: Any = None
     ) -> State:
-        """The state with something in the variables that the first step will give a value.
+        """Return the state with placeholder values for variables that the first step sets.
 
         One step is built to see what that will be, and thrown away. Whether a variable was given
         its value, the loop carries beside it.
@@ -223,7 +223,7 @@ class Loop:
 
 
 def length(x: Any) -> Any:
-    """The length of the first axis: a Python number if it is known, else a node."""
+    """Return the length of the first axis: a Python number if it is known, else a node."""
     known = x.shape[0] if x.shape else None
     if known is not None:
         return known
@@ -231,14 +231,14 @@ def length(x: Any) -> Any:
 
 
 def plain(test: Any) -> Any:
-    """A condition of a comprehension, which Python must be able to decide."""
+    """Return a comprehension's condition, which Python must be able to decide."""
     if is_symbolic(test):
         raise ScriptError("script_comprehension", defined=here())
     return test
 
 
 def items(xs: Iterable[Any]) -> Iterable[Any]:
-    """What a comprehension goes through, which Python must be able to count."""
+    """Return what a comprehension iterates over, which Python must be able to count."""
     if is_symbolic(xs) or isinstance(xs, Uncounted):
         raise ScriptError("script_comprehension", defined=here())
     return xs

@@ -33,7 +33,7 @@ from minigrad.ops.methods import Value
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether these are one Python value, whichever way it came."""
+    """Return whether these are the same Python value."""
     if a is b:
         return True
     if type(a) is not type(b) or isinstance(a, (Value, np.ndarray)):
@@ -56,7 +56,7 @@ class Slot:
 
 
 class Merge:
-    """The values of variables after each of two ways, and what becomes of them after both.
+    """The values of variables after each of two branches, and their merged values.
 
     `outputs` are the pairs of numbers between which the graph chooses, `owners` the variables they
     belong to; `merged` holds the variables with a `Slot` in place of each such number.
@@ -94,7 +94,7 @@ class Merge:
         return Slot(len(self.outputs) - 1)
 
     def result(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """The variables, the numbers that the graph chose in their places."""
+        """Return the variables with the numbers that the graph chose in their places."""
         leaves, skeleton = flatten(self.merged)
         filled = [values[x.index] if isinstance(x, Slot) else x for x in leaves]
         return tuple(settled(x) for x in rebuild(skeleton, filled))
@@ -106,7 +106,7 @@ def _disagreement(key: str, name: str, a: Any, b: Any) -> ControlFlowError:
 
 
 def _instead(marker: Marker, x: Any) -> Any:
-    """What the graph may hold in place of x where x itself was not computed."""
+    """Return the graph's placeholder value for x if x wasn't computed."""
     if isinstance(marker, Falsy):
         dtype = getattr(x, "dtype", None) or np.asarray(x).dtype
         if dtype.kind == marker.value.dtype.kind or not is_number(x):
@@ -117,20 +117,20 @@ def _instead(marker: Marker, x: Any) -> Any:
 
 
 def zeros(x: Any) -> Any:
-    """An array of zeros in the shape of x, with no elements where lengths are not known."""
+    """Make zeros in the shape of x, with length 0 for unknown lengths."""
     shape = [0 if n is None else n for n in x.shape or ()]
     return np.zeros(shape, x.dtype)[()]
 
 
 def variable(name: str) -> Pair:
-    """A variable in words: the name by which messages call it, in both languages."""
+    """Return how messages call a variable, in both languages."""
     if name == RETURNED:
         return fill("script_returned")
     return fill("script_variable" if name.isidentifier() else "script_value_of", name=name)
 
 
 def describe(x: Any) -> str:
-    """A value in a few words, as messages show it."""
+    """Describe a value briefly for a message."""
     text = repr(transform(x.value if isinstance(x, Maybe) else x, _Words))
     return text if len(text) <= 40 else f"{text[:37]}..."
 

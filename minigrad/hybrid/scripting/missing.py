@@ -1,4 +1,4 @@
-"""What a variable holds that has no value: none, perhaps none, or none that anybody needs."""
+"""Placeholders for variables without a value: none, perhaps none, or none that is needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from minigrad.static import control_dependencies
 
 
 class Undefined:
-    """What a variable holds that was given no value on this way; any use is an error."""
+    """A placeholder for a variable that got no value on this path; any use is an error."""
 
     __slots__ = ("name",)
 
@@ -60,7 +60,7 @@ for _name in ("bool", "float", "int", "index", "format"):
 
 
 class Marker:
-    """What stands for a value that was not computed this way."""
+    """A placeholder for a value that wasn't computed on this path."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -69,12 +69,12 @@ class Marker:
         return self.name
 
 
-RETURNED = "return"  # by this name goes the variable that holds what the function returns
-UNUSED = Marker("unused")  # nobody needs it: this way, the function has jumped already
+RETURNED = "return"  # the name of the variable that holds the function's result
+UNUSED = Marker("unused")  # not needed: on this path, the function has jumped already
 
 
 class Falsy(Marker):
-    """A value that is false, beside what `and` gives otherwise: any other zero will do for it."""
+    """A false operand of `and`, which any other zero can replace."""
 
     def __init__(self, value: Any) -> None:
         super().__init__("false")
@@ -82,27 +82,27 @@ class Falsy(Marker):
 
 
 def is_missing(x: Any) -> bool:
-    """Whether a variable has no value yet."""
+    """Return whether a variable has no value yet."""
     return isinstance(x, (Undefined, Marker))
 
 
 def is_number(x: Any) -> bool:
-    """Whether a graph can hold this: a node, a tensor, an array or a Python number."""
+    """Return whether a graph can hold this: a node, tensor, array or Python number."""
     return isinstance(x, (Value, np.ndarray, np.generic)) or is_weak(x)
 
 
 def maybe(x: Any, name: str) -> Any:
-    """A value that is there, beside one that may not be."""
+    """Mark a value that exists on one path but may be missing on the other."""
     return x if isinstance(x, (Maybe, Marker)) else Maybe(x, True, name)
 
 
 def settled(x: Any) -> Any:
-    """The variable without the doubt, where there is none."""
+    """Return the variable without its mark if it certainly has a value."""
     return x.value if isinstance(x, Maybe) and x.has is True else x
 
 
 def defined(x: Any) -> Any:
-    """The value of a variable that may have none: ScriptError, or an assertion in the graph."""
+    """Return a variable's value; if it has none, ScriptError or an assertion in the graph."""
     if isinstance(x, Undefined):
         x.complain()
     if not isinstance(x, Maybe):

@@ -18,7 +18,7 @@ Names = dict[str, None]  # a set that keeps the order of the source
 
 
 def stores(*nodes: ast.AST) -> Names:
-    """The variables that are given a value here, nested functions left out."""
+    """Return the variables that are assigned here, without nested functions."""
     return dict.fromkeys(name for node in nodes for name in _stored(node))
 
 
@@ -42,14 +42,14 @@ def _stored(node: ast.AST) -> Iterator[str]:
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
-    """The names of all parameters."""
+    """Return the names of all parameters."""
     plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
     return [a.arg for a in (*plain, *extra)]
 
 
 def reads(*nodes: ast.AST) -> set[str]:
-    """The variables whose values are used here, also by nested functions."""
+    """Return the variables whose values are read here, also by nested functions."""
     return {name for node in nodes for name in _read(node)}
 
 
@@ -82,20 +82,20 @@ def _defaults(arguments: ast.arguments) -> list[ast.expr]:
 
 
 def captured(node: FunctionDef | ast.Lambda) -> set[str]:
-    """What a nested function uses and does not define."""
+    """Return the variables that a nested function uses but doesn't define."""
     body = [node.body] if isinstance(node, ast.Lambda) else node.body
     outer = nonlocals(node)
     return reads(*body) - (stores(*body).keys() - outer) - set(parameters(node.args)) | outer
 
 
 def nonlocals(node: FunctionDef | ast.Lambda) -> set[str]:
-    """The variables of the function around it that a nested function sets."""
+    """Return the outer variables that a nested function sets."""
     body = [] if isinstance(node, ast.Lambda) else node.body
     return {n for s in own_nodes(*body) if isinstance(s, ast.Nonlocal) for n in s.names}
 
 
 def own_nodes(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """These nodes and all below them; of nested functions nothing but themselves."""
+    """Yield these nodes and all below them, but nothing inside nested functions."""
     for node in nodes:
         yield node
         if not isinstance(node, FunctionDef | ast.Lambda):
@@ -107,7 +107,7 @@ def nested_functions(*nodes: ast.AST) -> list[FunctionDef | ast.Lambda]:
 
 
 def escaping(*statements: ast.AST) -> list[Jump]:
-    """The jumps that leave these statements."""
+    """Return the jumps that leave these statements."""
     found: list[Jump] = []
     for node in statements:
         if isinstance(node, Jump):
@@ -120,7 +120,7 @@ def escaping(*statements: ast.AST) -> list[Jump]:
 
 
 def ends(statements: Iterable[ast.stmt]) -> bool:
-    """Whether what stands after these statements is never reached."""
+    """Return whether the code after these statements is never reached."""
     return any(_ends(s) for s in statements)
 
 
@@ -175,7 +175,7 @@ class Liveness:
         after: Set[str],
         jumps: tuple[Set[str], Set[str]] = (frozenset(), frozenset()),
     ) -> Set[str]:
-        """What is needed before these statements, if `after` is needed after them.
+        """Return the variables needed before these statements, if `after` is needed after them.
 
         jumps: what is needed where `break` and where `continue` lead to.
         """
@@ -212,7 +212,7 @@ class Liveness:
         return (after - _certain(s).keys()) | reads(s)
 
     def _try(self, s: ast.Try, after: Set[str], jumps: tuple[Set[str], Set[str]]) -> Set[str]:
-        """What a handler or `finally` needs is needed all along: an exception may come anywhere."""
+        """Return the variables that a `try` needs; its handlers need theirs at every point."""
         final = self.before(s.finalbody, after, jumps)
         caught = set(final).union(
             *(self.before(h.body, final, jumps) - {h.name} for h in s.handlers),
@@ -239,7 +239,7 @@ class Liveness:
 
 
 def _certain(s: ast.stmt) -> Names:
-    """The variables that a simple statement gives a value, whatever happens."""
+    """Return the variables that a simple statement assigns for certain."""
     if isinstance(s, ast.Assign):
         return stores(*s.targets)
     if isinstance(s, ast.AnnAssign) and s.value is None:

@@ -38,15 +38,15 @@ class Source:
 
 
 def place(filename: str, lines: list[str], node: Any) -> Location:
-    """Where in the user's file a piece of source stands."""
+    """Return where a piece of source is in the user's file."""
     line = lines[node.lineno - 1] if node.lineno <= len(lines) else ""
     return Location(SavedLine(filename, node.lineno, line), 0)
 
 
 def read(function: FunctionType) -> Source:
-    """The source of a function; ScriptError where there is none.
+    """Read the source of a function; ScriptError if there is none.
 
-    It may stand in a file, in a notebook cell, or in an example of a docstring.
+    It may be in a file, in a notebook cell, or in an example of a docstring.
     """
     code = function.__code__
     where = Location(code, 0)
@@ -73,7 +73,7 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _definitions(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
-    """Definitions that this code may come from, with the name of the class around each."""
+    """Yield the definitions that this code may come from, with their class's name."""
     taken = _plain(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
     while waiting:
@@ -87,7 +87,7 @@ def _definitions(module: ast.Module, code: CodeType) -> Iterator[tuple[str | Non
 
 
 def _lambdas(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
-    """The lambdas that this code may come from, as definitions that return their expression."""
+    """Yield the lambdas that this code may come from, as definitions."""
     places = {(line, column) for line, _, column, _ in code.co_positions() if column is not None}
     taken = _plain(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
@@ -105,19 +105,19 @@ def _lambdas(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, F
 
 
 def _takes(node: FunctionDef | ast.Lambda) -> set[str]:
-    """The names of the parameters, for the file may have changed since."""
+    """Return the names of the parameters, because the file may have changed."""
     arguments = node.args
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     return _plain(a.arg for a in every)
 
 
 def _plain(names: Iterable[str]) -> set[str]:
-    """Without those that Python gives another name in a class."""
+    """Return the names without those that a class mangles."""
     return {name for name in names if "__" not in name}
 
 
 def compiled(source: Source, code: CodeType, runtime: str) -> CodeType:
-    """The code of the rewritten function, with the same free variables and the runtime as one."""
+    """Compile the rewritten function with the same free variables, and the runtime as one."""
     tree = copy.deepcopy(source.tree)
     _strip(tree)
     tree.name = f"<{code.co_name}>"  # no name, or a global of this name would be taken for it
@@ -148,7 +148,7 @@ def _inner(code: CodeType) -> CodeType:
 
 
 def _strip(tree: ast.FunctionDef) -> None:
-    """Leave out what the old function has already: decorators, defaults, annotations."""
+    """Remove what the old function already has: decorators, defaults, annotations."""
     arguments = tree.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     for a in (*every, arguments.vararg, arguments.kwarg):
@@ -159,7 +159,7 @@ def _strip(tree: ast.FunctionDef) -> None:
 
 
 def assemble(function: FunctionType, code: CodeType, runtime: Mapping[str, Any]) -> FunctionType:
-    """A function with this code that is the given one in every other respect."""
+    """Make a copy of a function with this code."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells.update((name, CellType(value)) for name, value in runtime.items())
     closure = tuple(cells[name] for name in code.co_freevars)
@@ -172,7 +172,7 @@ def assemble(function: FunctionType, code: CodeType, runtime: Mapping[str, Any])
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """This code and that of all functions defined in it."""
+    """Yield this code and that of all functions defined in it."""
     waiting = [code]
     while waiting:
         found = waiting.pop()

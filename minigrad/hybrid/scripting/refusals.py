@@ -1,4 +1,4 @@
-"""What cannot be rewritten, each with its line and what to write instead."""
+"""Code that can't be rewritten, each case with its line and what to write instead."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _other(node: ast.AST) -> str | None:
 
 
 def _later(node: ast.AST) -> list[ast.expr]:
-    """The parts of an expression or a loop that become functions of their own."""
+    """Return the parts of an expression or loop that become functions of their own."""
     if isinstance(node, ast.While):
         return [node.test]
     if isinstance(node, ast.BoolOp):
@@ -74,7 +74,7 @@ def _later(node: ast.AST) -> list[ast.expr]:
 
 
 def _split(function: FunctionDef) -> Iterator[tuple[str, ast.AST]]:
-    """Variables that a nested function would see with one value and a branch with another.
+    """Yield variables that a nested function and a branch would see with different values.
 
     A branch or a loop step becomes a function with variables of its own. So a variable that it
     sets and a function used there reads, which was defined outside, would be two.
@@ -96,7 +96,7 @@ def _split(function: FunctionDef) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _named(node: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.Lambda]]:
-    """The name that a nested function is bound to here."""
+    """Yield the name that a nested function is bound to here."""
     if isinstance(node, ast.FunctionDef):
         yield node.name, node
     elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):

@@ -1,4 +1,4 @@
-"""Where rewritten code is being built into a branch or a loop of the graph, and what that forbids.
+"""The regions in which rewritten code is built into a branch or loop, and what they forbid.
 
 Such code runs once, whatever happens when the graph runs, and both sides of a branch run. What it
 does to objects from outside would therefore be wrong; it is refused with its line.
@@ -60,7 +60,7 @@ class region:
 
 
 def _seen(function: Callable[..., Any]) -> Iterator[Any]:
-    """The objects that a function sees around it, and the attributes of these."""
+    """Yield the objects that a function captures, and their attributes."""
     found = []
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # a variable that has no value yet
@@ -80,19 +80,19 @@ def set_attribute(text: str) -> None:
 
 
 def set_item(text: str, x: Any) -> None:
-    """Refuse `d[k] = …` there, unless `d` was made in it."""
+    """Refuse `d[k] = …` in a branch or loop of the graph, unless `d` was made in it."""
     if _from_outside(x):
         raise ScriptError("script_item", code=text, defined=here())
 
 
 def raising() -> None:
-    """Refuse `raise` there."""
+    """Refuse `raise` in a branch or loop of the graph."""
     if _regions.codes:
         raise ScriptError("script_raise", defined=here())
 
 
 def caught(names: str) -> None:
-    """Raise again what must not be caught: a refusal, or what leaves `names` with old values.
+    """Raise an error again if it must not be caught: a refusal, or `names` would keep old values.
 
     A branch or a loop that an exception leaves does not hand out the variables that it has set.
     """
@@ -110,7 +110,7 @@ def losing(error: Exception, names: str) -> None:
 
 
 def check_method(method: Any) -> None:
-    """Refuse `xs.append` and the like there, unless `xs` was made in it."""
+    """Refuse `xs.append` and the like in a branch or loop, unless `xs` was made in it."""
     owner = getattr(method, "__self__", None)
     if method.__name__ in CHANGING.get(type(owner), set()) and _from_outside(owner):
         code = f"{type(owner).__name__}.{method.__name__}"

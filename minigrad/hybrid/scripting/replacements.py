@@ -103,7 +103,7 @@ def _sum(xs: Any, start: Any = 0) -> Any:
 
 
 def _extreme(function: Any, better: Callable[[Any, Any], Any], position: Any) -> None:
-    """min and max: where several are equal, the first of them, as in Python."""
+    """Make `min` or `max`, which return the first of equal ones, as in Python."""
 
     @replaces(function)
     def extreme(*xs: Any) -> Any:
@@ -114,7 +114,7 @@ def _extreme(function: Any, better: Callable[[Any, Any], Any], position: Any) ->
 
 
 def one_axis(x: Any, who: str) -> Any:
-    """A node with one axis: of several rows Python could not say which is the smallest."""
+    """Return a node with one axis; an error for more, as Python couldn't order rows."""
     if x.ndim != 1:
         raise ScriptError("script_rows", name=who, shape=str(x.shape), defined=here())
     return x
@@ -126,7 +126,7 @@ _extreme(max, operator.gt, ops.argmax)
 
 @replaces(print)
 def _print(*values: Any, sep: str = " ", end: str = "\n", **kwargs: Any) -> None:
-    """A line for each node whenever the graph runs, with the text before it.
+    """Print a line for each node whenever the graph runs, with the text before it.
 
     Text behind the last node stands before it, too, with … in place of the node. Nodes of a class
     that says how they are written are text themselves.
@@ -147,7 +147,7 @@ def _without_text(x: Any) -> bool:
 
 
 def _over(function: Any, combine: Callable[..., Any], start: bool) -> None:
-    """any and all over lists that hold nodes: one after the other, as far as needed."""
+    """Make `any` or `all` over lists of nodes, which stop as early as they can."""
 
     def either(xs: Iterable[Any]) -> Any:
         if is_symbolic(xs):

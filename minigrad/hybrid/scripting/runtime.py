@@ -1,4 +1,4 @@
-"""What rewritten code calls: Python decides where it can, and the graph where it must.
+"""The functions that rewritten code calls: Python decides where it can, else the graph.
 
 Each function looks at the values it is given. Python values and tensors decide at once, as the
 statement would have done; a node becomes the condition of a branch or a loop in the graph.
@@ -37,7 +37,7 @@ def if_(
     gives: str = "",
     takes: State = (),
 ) -> Any:
-    """The values that the one function or the other returns for the variables `gives`."""
+    """Run one function or the other; return its values for the variables `gives`."""
     try:
         if not is_symbolic(test):
             return (then if test else orelse)(*takes)
@@ -54,7 +54,7 @@ def branch(
     names: Sequence[str],
     takes: State = (),
 ) -> State:
-    """Both functions as branches of one node; what they return alike stays a Python value."""
+    """Build both functions as branches of one node; equal results stay Python values."""
     pred = single(test, "if")
     bodies, ways = [], []
     for f in (then, orelse):
@@ -71,12 +71,12 @@ def branch(
 
 
 def _own(x: Any) -> Any:
-    """A list or dict of this branch alone, which it may change in place."""
+    """Copy a list or dict, so that this branch may change it in place."""
     return transform(x, lambda leaf: leaf) if type(x) in (list, dict) else x
 
 
 def _decided(pred: Node, x: Any, y: Any) -> Node | None:
-    """The condition itself, where the branches do nothing but repeat it."""
+    """Return the condition itself if the branches only repeat it."""
     if x is y or type(x) is not bool or type(y) is not bool:
         return None
     decided: Node = _truth(pred) if x else ops.logical_not(pred)
@@ -86,7 +86,7 @@ def _decided(pred: Node, x: Any, y: Any) -> Node | None:
 def _chosen(
     pred: Node, bodies: list[Body], pairs: list[tuple[Any, Any]], owners: list[str]
 ) -> list[Node]:
-    """The values of a branch that chooses between these pairs of numbers."""
+    """Build a branch that chooses between pairs of numbers; return its values."""
     columns = list(zip(*pairs, strict=True)) or [(), ()]
     built = [
         Built(body, [x if is_weak(x) else body.lift(x) for x in column], len(column))
@@ -106,7 +106,7 @@ def listed(names: str) -> list[str]:
 
 
 def choose(test: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-    """body() if test else orelse(): only one of them runs."""
+    """Evaluate body() if test else orelse(): only one of them runs."""
     if not is_symbolic(test):
         return body() if test else orelse()
     return _one_of(test, body, orelse, "… if … else …")
@@ -118,12 +118,12 @@ def _one_of(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name:
 
 
 def _packed(f: Callable[[], Any]) -> Callable[[], Any]:
-    """f with its result as the only one of several."""
+    """Wrap f so that it returns a tuple of its one result."""
     return functools.wraps(f)(lambda: (f(),))
 
 
 def and_(first: Any, *others: Callable[[], Any]) -> Any:
-    """The first that is false, else the last; those after it do not run."""
+    """Return the first false operand, else the last; don't run those after it."""
     value, rest = _until(first, others, False)
     if not rest:
         return value
@@ -131,7 +131,7 @@ def and_(first: Any, *others: Callable[[], Any]) -> Any:
 
 
 def or_(first: Any, *others: Callable[[], Any]) -> Any:
-    """The first that is true, else the last; those after it do not run."""
+    """Return the first true operand, else the last; don't run those after it."""
     value, rest = _until(first, others, True)
     if not rest:
         return value
@@ -142,7 +142,7 @@ Later = Sequence[Callable[[], Any]]
 
 
 def _until(value: Any, others: Later, last: bool) -> tuple[Any, Later]:
-    """Go on until a value that decides, or one whose truth is not known yet."""
+    """Evaluate operands until one decides, or one whose truth isn't known yet."""
     for k, other in enumerate(others):
         if is_symbolic(value):
             return value, others[k:]
@@ -157,12 +157,12 @@ def _continued(combine: Callable[..., Any], rest: Later) -> Callable[[], Any]:
 
 
 def not_(x: Any) -> Any:
-    """Whether x is false."""
+    """Return whether x is false."""
     return ops.logical_not(single(x, "not")) if is_symbolic(x) else not x
 
 
 def bool_(x: Any) -> Any:
-    """Whether x is true, where `or` is asked for a decision only."""
+    """Return whether x is true, for an `or` that only decides."""
     return _truth(single(x, "or")) if is_symbolic(x) else bool(x)
 
 
@@ -171,14 +171,14 @@ def _truth(x: Node) -> Any:
 
 
 def single(x: Any, who: str) -> Node:
-    """A node that is one value."""
+    """Return a node that is one value; an error for a tuple of several."""
     node = graph_of(control.COND, [x]).lift(x)
     control.expect_one(who, node)
     return node
 
 
 def matched(x: Any) -> Any:
-    """What `match` looks at, which Python must know."""
+    """Return the subject of `match`, which Python must know."""
     if is_symbolic(x):
         raise ScriptError("script_match", defined=here())
     return x

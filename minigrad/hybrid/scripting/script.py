@@ -57,7 +57,7 @@ def script(
     input_signature: Sequence[Any] | None = None,
     strict: bool = True,
 ) -> Any:
-    """A function like `function`, whose if, while and for on tensors become part of the graph.
+    """Trace like `function`, with if, while and for on tensors as part of the graph.
 
     The source is read: if, elif, else, while, for over ranges and tensors, break, continue, early
     return, and, or, not and conditional expressions are rewritten, in this function and in those

@@ -54,7 +54,7 @@ class Rewriter:
         self.names = {n: self.unique(n) for n in ("then", "orelse", "body", "element")}
 
     def unique(self, name: str) -> str:
-        """This name, or if the function uses it, one that it does not."""
+        """Return this name, or if the function uses it, a similar one that it doesn't."""
         found, n = name, 0
         while found in self.taken:
             n += 1
@@ -63,7 +63,7 @@ class Rewriter:
         return found
 
     def function(self, tree: ast.FunctionDef, around: Set[str] = frozenset()) -> ast.FunctionDef:
-        """The function without control flow on values that a graph may not know.
+        """Rewrite a function without control flow on values that a graph may not know.
 
         around: the variables of the function around it that may have no value.
         """
@@ -102,7 +102,7 @@ class _Function:
         return ast.fix_missing_locations(tree)
 
     def _marks(self, scope: Scope, at: ast.AST) -> list[ast.stmt]:
-        """What marks the variables that have no value yet."""
+        """Return the statements that mark variables without a value."""
         return [
             placed(at, ast.Assign([ast.Name(name, ast.Store())], self._mark(name)))
             for name in scope.marked
@@ -153,13 +153,13 @@ class _Function:
         return [*first, new]
 
     def _idle(self, s: ast.stmt) -> bool:
-        """Whether this sets a flag that nobody will ask."""
+        """Return whether this sets a flag that is never read."""
         constant = isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant)
         own = stores(*s.targets) if constant and isinstance(s, ast.Assign) else {}
         return bool(own) and own.keys() <= self.flow.flags - self.live.after[s]
 
     def _expression(self, node: Any, scope: Scope) -> Any:
-        """The expression, or simple statement, rewritten; names in doubt are checked."""
+        """Rewrite an expression or simple statement; check names that may have no value."""
         doubtful = self.maybe - scope.defined
         scope.take(reads(node) & doubtful)
         for part in own_nodes(node):
@@ -177,7 +177,7 @@ class _Function:
         return self.expressions.call("assert_", test, *message)
 
     def _checks(self, s: ast.stmt) -> list[ast.stmt]:
-        """Statements that refuse, inside a branch of the graph, what only Python can do."""
+        """Return statements that refuse, in a branch of the graph, what only Python can do."""
         if isinstance(s, ast.Raise):
             return [placed(s, ast.Expr(self.expressions.call("raising")))]
         targets = s.targets if isinstance(s, ast.Assign | ast.Delete) else []
@@ -193,7 +193,7 @@ class _Function:
         return found
 
     def _first_read(self, s: ast.stmt, scope: Scope) -> list[ast.stmt]:
-        """y = script.defined(y) before y += 1, where y may have no value."""
+        """Build y = script.defined(y) before y += 1, if y may have no value."""
         target = s.target if isinstance(s, ast.AugAssign) else None
         if not isinstance(target, ast.Name) or target.id not in self.maybe - scope.defined:
             return []
@@ -206,7 +206,7 @@ class _Function:
         return self.expressions.call("set_attribute", text)
 
     def _try(self, s: ast.Try, scope: Scope) -> list[ast.stmt]:
-        """`try` stays what it is: exceptions come while Python runs, or builds."""
+        """Keep `try` as it is, with its blocks rewritten: only Python raises exceptions."""
         scope.take(stores(s))
         before = set(scope.defined)
         body, orelse = self._block(s.body, scope), self._block(s.orelse, scope)
@@ -227,7 +227,7 @@ class _Function:
         return [placed(s, ast.Try(body or [ast.Pass()], handlers, orelse, final))]
 
     def _caught(self, s: ast.Try, handler: ast.ExceptHandler) -> ast.stmt:
-        """script.caught("x") at the beginning of a handler; see there."""
+        """Build script.caught("x") for the beginning of a handler; see `regions.caught`."""
         regions = (n for n in own_nodes(*s.body) if isinstance(n, ast.If | Loop))
         names = [v for v in stores(*regions) if v in self.live.handlers[s]]
         call = self.expressions.call("caught", ast.Constant(self._labels(names)))
@@ -258,7 +258,7 @@ class _Function:
         return [*functions, self._called(head, call, gives, takes)]
 
     def _result(self, name: str, alive: Set[str] | None) -> ast.expr:
-        """A result of a branch; where the branch ends in a jump, nobody may need it."""
+        """Return a result of a branch, which may be unneeded if the branch ends in a jump."""
         if alive is None or name in alive or name in self.flow.flags:
             return load(name)
         return self._unused()
@@ -276,7 +276,7 @@ class _Function:
         results: list[ast.expr],
         first: Sequence[ast.stmt] = (),
     ) -> ast.stmt:
-        """A function out of a body."""
+        """Make a function of a body."""
         inside = [*first, *self._block(body, scope)]
         inside = self._marks(scope, head) + inside
         if results:
@@ -306,7 +306,7 @@ class _Function:
         return ", ".join(RETURNED if name == self.result else name for name in names)
 
     def _carried(self, s: Loop, own: Iterable[str]) -> list[str]:
-        """The variables that a loop hands from step to step, or out."""
+        """Return the variables that a loop carries from step to step, or out."""
         needed = self.live.after[s] | self.live.inside[s]
         wanted = self.flow.carried[s] | (self.flow.flags & needed)
         return [v for v in own if v in wanted]

@@ -13,12 +13,12 @@ _NEW_FIELDS = {"type_params"} & set(ast.FunctionDef._fields)  # from Python 3.12
 
 
 def placed(where: ast.AST, new: T) -> T:
-    """The new node at the place of another, with everything below it that has no place yet."""
+    """Give a new node, and all below it without a location, the location of another."""
     return ast.fix_missing_locations(ast.copy_location(new, where))
 
 
 def head_of(s: ast.stmt, last: ast.expr) -> ast.stmt:
-    """The place of a compound statement up to this expression: its first line."""
+    """Return the location of a compound statement's head, up to this expression."""
     place = ast.copy_location(ast.Pass(), s)
     place.end_lineno, place.end_col_offset = last.end_lineno, last.end_col_offset
     return place
@@ -33,7 +33,7 @@ def lambda_(names: Iterable[str], body: ast.expr) -> ast.expr:
 
 
 def later(value: ast.expr) -> ast.expr:
-    """lambda: value"""
+    """Build `lambda: value`."""
     return placed(value, lambda_([], value))
 
 
@@ -59,7 +59,7 @@ class Scope:
     marked: dict[str, None] = field(default_factory=dict)
 
     def inner(self, own: Iterable[str], passed: Iterable[str]) -> Scope:
-        """The scope of a branch or a loop step, which sets `own` and takes `passed`."""
+        """Return the scope of a branch or loop step that sets `own` and takes `passed`."""
         return Scope((self.bound - set(own)) | set(passed), set(self.defined))
 
     def give(self, names: Iterable[str]) -> None:
@@ -67,7 +67,7 @@ class Scope:
         self.defined.update(names)
 
     def take(self, names: Iterable[str]) -> None:
-        """These are handed on here, with or without a value."""
+        """Note names that are passed on here, with or without a value."""
         for name in names:
             if name not in self.bound:
                 self.bound.add(name)

@@ -59,12 +59,12 @@ class Baked:
 
     @property
     def place(self) -> tuple[Any, ...]:
-        """What makes it the same decision: the compiled code may hold an expression twice."""
+        """The key of a decision, as compiled code may hold an expression twice."""
         return self.use, self.where.filename, self.where.span
 
     @property
     def text(self) -> str:
-        """What was decided: a whole `if` or `while`, or the expression."""
+        """The decision's source: a whole `if` or `while`, or the expression."""
         line, expression = self.where.text, self.where.parts[1]
         heads = [f"{word} {expression}" for word in ("if", "elif", "while")]
         return next((head for head in heads if line == f"{head}:"), expression or line)
@@ -78,7 +78,7 @@ class Baked:
 
 
 class ExampleBody(TracedBody):
-    """The graph of a function that is run on examples: Python is told the values of nodes."""
+    """The graph of a function that is run on examples, where nodes have values for Python."""
 
     def __init__(self, function: str, code: Any, warn: bool, open_lengths: bool = False) -> None:
         super().__init__(function, code)
@@ -109,7 +109,7 @@ class ExampleBody(TracedBody):
         return value
 
     def value(self, node: Node) -> Any:
-        """The value of a node for the examples; nothing is printed or counted."""
+        """Compute a node for the example inputs; nothing is printed or counted."""
         for x in ancestors([node], self.values.keys()):
             if x not in self.values:
                 self.values[x] = self._compute(x)
@@ -190,7 +190,7 @@ class Traced:
         return self._for_shapes(values, operands).run(operands, next(self._calls))
 
     def _for_shapes(self, values: tuple[Any, ...], operands: Sequence[Any]) -> Concrete:
-        """The graph for inputs of these shapes."""
+        """Return the graph for inputs of these shapes."""
         shapes = tuple([x.shape for x in operands])
         if not self._open:
             return self._concrete
@@ -200,7 +200,7 @@ class Traced:
         return self._shapes[shapes]
 
     def _rebuilt(self, operands: Sequence[Any]) -> Concrete:
-        """The same operators on inputs of other shapes; Python does not run again."""
+        """Rebuild the same operators for other input shapes, without running Python again."""
         example = self._concrete.body
         body = TracedBody(self.__name__, example.code)
         placed: dict[Node, Node] = {}
@@ -214,7 +214,7 @@ class Traced:
         return Concrete(body, result, {})
 
     def _once_more(self, values: tuple[Any, ...]) -> Concrete:
-        """Trace again, where loops or branches of the graph hold shapes."""
+        """Trace again, because loops or branches of the graph contain shapes."""
         body, result = self._run_on_stand_ins(values, warn=False)
         turn = self._turn(body.baked)
         if turn is not None:
@@ -239,14 +239,14 @@ class Traced:
         return Check(self.__name__, expected, actual, difference, difference <= tolerance, turn)
 
     def _turn(self, now: Sequence[Baked]) -> tuple[Baked, Baked] | None:
-        """The first decision that went the other way, then and now; a branch before a number."""
+        """Return the first decision that differs from the trace; a branch before a number."""
         pairs = list(itertools.takewhile(_same_place, zip(self.baked, now, strict=False)))
         turned = [(a, b) for a, b in pairs if repr(a.outcome) != repr(b.outcome)]
         branches = [pair for pair in turned if pair[0].use == "use_bool"]
         return next(iter([*branches, *turned]), None)
 
     def _bound(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """One value for each parameter; numbers and arrays among the inputs become tensors."""
+        """Bind one value to each parameter; numbers and arrays become tensors."""
         return self._parameters.bind(tuple(transform(x, _as_tensor) for x in inputs), {})
 
     def _run_on_stand_ins(self, values: tuple[Any, ...], warn: bool) -> tuple[ExampleBody, Any]:
@@ -263,7 +263,7 @@ class Traced:
 
 @dataclass(frozen=True, repr=False)
 class Check:
-    """What `Traced.check` found; true when Python and the graph gave the same.
+    """The result of `Traced.check`; true if Python and the graph gave the same.
 
     expected, actual: what Python and the graph returned; difference: the largest, relative to the
     larger of 1 and the right value; turn: the first decision that went the other way, when it was
@@ -300,7 +300,7 @@ def _is_number(x: Any) -> bool:
 
 
 def _as_tensor(x: Any) -> Any:
-    """Numbers and arrays as tensors; True, None, strings and other objects are constants."""
+    """Convert numbers and arrays to tensors; other objects stay constants."""
     if isinstance(x, np.ndarray) or _is_number(x):
         return Tensor(x)
     if isinstance(x, (Node, TensorSpec)):
@@ -317,7 +317,7 @@ def _any_length(x: Any) -> Any:
 
 
 def _difference(expected: Any, actual: Any) -> float:
-    """The largest difference between two results; infinite where they are not comparable."""
+    """Return the largest difference of two results; infinite if they can't be compared."""
     (right, skeleton), (found, other) = flatten(expected), flatten(actual)
     if skeleton != other:
         return np.inf
@@ -338,7 +338,7 @@ def _gap(right: Any, found: Any) -> float:
 
 
 def _shown(x: Any) -> str:
-    """A single number as it is, anything else in brief."""
+    """Show a single number in full, anything else in brief."""
     return f"{x.item():g}" if isinstance(x, Tensor) and x.size == 1 else brief(x)
 
 

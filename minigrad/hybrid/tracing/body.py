@@ -36,7 +36,7 @@ class TracedBody(Body):
         self.arrangement: Arrangement | None = None
 
     def argument(self, spec: Spec, place: str, name: str | None = None) -> Node:
-        """The stand-in for one argument."""
+        """Add the stand-in for one argument."""
         node = self.input({"shape": spec.shape, "dtype": spec.dtype}, name or place)
         if self.code is not None:
             node.code, node.lasti = self.code, 0  # the line of the function's `def`
@@ -87,7 +87,7 @@ class TracedBody(Body):
         return state.constant, state.valued(array)
 
     def _counted(self, x: Node) -> Attrs:
-        """The attributes of a counter, which of a layer say which one, and which of its uses."""
+        """Return a counter's attributes; for a layer's, which layer and which of its uses."""
         attrs: Attrs = {"shape": (), "dtype": int64}
         of_layers = [(n, calls) for n, calls in self.counters.items() if calls is not None]
         layers = [*dict.fromkeys(id(calls) for _, calls in of_layers)]
@@ -125,7 +125,7 @@ class TracedBody(Body):
         )
 
     def arguments_behind(self, node: Node) -> list[str]:
-        """The names of the arguments that a node is computed from, in order."""
+        """Return the names of the arguments that a node is computed from, in order."""
         found: set[Node] = set()
         waiting = [node]
         while waiting:
@@ -139,17 +139,17 @@ class TracedBody(Body):
 
 @contextlib.contextmanager
 def afresh() -> Iterator[None]:
-    """Trace as if nothing were going on around: no scope, and the tape switched on."""
-    scope, context.scope = context.scope, ""
+    """Trace in a clean context: no scope, and the tape switched on."""
+    scope, context.now.scope = context.now.scope, ""
     try:
         with building, recording(True), at_once():
             yield
     finally:
-        context.scope = scope
+        context.now.scope = scope
 
 
 def stand_ins(body: TracedBody, arrays: Sequence[tuple[str, Any]]) -> list[Node]:
-    """A placeholder for each tensor, array, node or TensorSpec; equal open lengths stay equal.
+    """Make a placeholder for each tensor or spec; equal open lengths stay equal.
 
     `arrays` are pairs of what it is called and what it is.
     """
@@ -167,7 +167,7 @@ def stand_ins(body: TracedBody, arrays: Sequence[tuple[str, Any]]) -> list[Node]
 
 
 def replaced(arguments: Any, nodes: Sequence[Node]) -> Any:
-    """The arguments with a node in the place of each tensor, array, node or TensorSpec."""
+    """Replace each tensor, array, node or TensorSpec in the arguments by a node."""
     rest = iter(nodes)
     return transform(arguments, lambda x: next(rest) if is_array(x) else x)
 
@@ -188,7 +188,7 @@ class Arrangement:
         self.single = self._skeleton is LEAF and self._places == [0]
 
     def of(self, values: Sequence[Any]) -> Any:
-        """The outputs arranged as the function returned them."""
+        """Arrange the outputs as the function returned them."""
         if self.single:
             return values[0]
         pairs = zip(self._places, self._constants, strict=True)

@@ -72,7 +72,7 @@ class Derivative:
 
 
 class Saved:
-    """What the tape node of a call keeps: values inside by node, operands for higher orders."""
+    """The values that a call's tape node saves: inner ones by node, operands for higher orders."""
 
     __slots__ = ("arrays", "derivative", "operands", "values")
 
@@ -95,7 +95,7 @@ class Saved:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CallOp(Op):
-    """The operator that a call is on the tape, and to whoever takes the place of the tape."""
+    """The operator of a call, as the tape or another reader sees it."""
 
     call: Any = None
 
@@ -127,17 +127,17 @@ class Call:
 
     @functools.cached_property
     def forward(self) -> Interpreter:
-        """What runs when no gradient is wanted."""
+        """The program that runs when no gradient is wanted."""
         return Interpreter(self.body.outputs, self.body.inputs, self.body.effects)
 
     def __call__(self, operands: Sequence[Any]) -> list[Tensor]:
-        """Run it; the results are recorded as one operation if a gradient may flow through it."""
-        taker = context.now.taker
-        waits = taker is not None and not taker.builds
+        """Run the call; record the results as one operation if a gradient may flow through it."""
+        active_reader = context.now.active_reader
+        waits = active_reader is not None and not active_reader.builds
         if waits and len(self.body.outputs) == 1 and not self.body.updates:
-            return [taker.apply(self.op, operands, NONE)]
+            return [active_reader.apply(self.op, operands, NONE)]
         arrays = [x._array if isinstance(x, Tensor) else x for x in operands]
-        if context.recording:
+        if context.now.recording:
             wants = [i for i, x in enumerate(operands) if isinstance(x, Tensor) and x.requires_grad]
             derivative = self._derivative(tuple(wants)) if wants else None
             if derivative is not None:
@@ -145,7 +145,7 @@ class Call:
         return [Tensor._around(y) for y in self._run(self.forward, arrays)]
 
     def _run(self, program: Interpreter, arrays: Sequence[Array]) -> list[Array]:
-        """All results of a program. The outputs come first, and belong to the caller."""
+        """Run a program; return all results, first the outputs, which belong to the caller."""
         results: list[Array] = silently(program.compute, Run({}, {}, None), arrays)
         for i, node in enumerate(self.body.outputs):
             results[i] = own(node.op, results[i])
@@ -211,7 +211,7 @@ class Call:
         return self._derivatives[wants]
 
     def _derive(self, wants: Positions) -> Derivative | None:
-        """How to run when gradients are wanted at these positions; None if none can flow."""
+        """Work out how to run if gradients are wanted at these positions; None if none can flow."""
         body, live = self.body, {self.body.inputs[i] for i in wants}
         for node in body.nodes:
             if any(x in live and node.op.has_rule(i) for i, x in enumerate(node.inputs)):
@@ -231,7 +231,7 @@ class Call:
         return Derivative(tuple(outputs), loops, pull, forward, kept, needed)
 
     def _pull(self, wanted: Positions, present: Positions) -> Pull:
-        """The gradients at `wanted` when there are gradients for the outputs at `present`."""
+        """Build the gradients at `wanted` from gradients of the outputs at `present`."""
         if (wanted, present) not in self._pulls:
             with building, listen_to_nobody(), recording(True):
                 self._pulls[wanted, present] = self._build_pull(wanted, present)
@@ -255,7 +255,7 @@ class Call:
         return Pull(given, seeds, connected, Interpreter(results, [*given, *seeds]))
 
     def _gradient(self, wanted: Positions, present: Positions) -> tuple[Call, Positions]:
-        """The gradients as a function of the operands and the seeds, which can be differentiated.
+        """Return the gradients as a differentiable function of operands and seeds.
 
         It computes the body once more.
         """
@@ -285,22 +285,22 @@ OF_LOOPS = (control.HISTORY, output)
 
 
 def _key(node: Node) -> Any:
-    """A node; one that takes a value out of a loop may be made anew for each gradient graph."""
+    """Return a key for a node that is equal in each gradient graph."""
     return (node.op, node.inputs[0], node.attrs["index"]) if node.op in OF_LOOPS else node
 
 
 def _like(body: Body, x: Node) -> Node:
-    """An input of the body for values such as those of x."""
+    """Add an input to the body for values like those of x."""
     return body.input({"shape": x.spec.shape, "dtype": x.dtype}, x.name)
 
 
 def _rejoined(y: Tensor, saved: Saved) -> list[Any]:
-    """The operands of a recorded call, as tensors that know where they came from."""
+    """Return the operands of a recorded call as tensors with their history."""
     node: Any = y.creator
     changes.check(node, saved.operands)
     operands: list[Any] = []
     for x, source in zip(saved.operands, node.inputs, strict=True):
-        if isinstance(x, Spec):  # nobody reads it
+        if isinstance(x, Spec):  # it isn't read
             x = np.broadcast_to(x.dtype.type(0), x.shape)  # type: ignore[arg-type]
         known = isinstance(source, TapeNode)
         operands.append(
@@ -310,7 +310,7 @@ def _rejoined(y: Tensor, saved: Saved) -> list[Any]:
 
 
 def _choice(call: TapeNode, index: int, value: Array, place: Any) -> TapeNode:
-    """The tape node of one of several results."""
+    """Make the tape node of one of several results."""
     return TapeNode.of(_CHOICE, [call], (None, None), value, {"index": index}, place)
 
 

@@ -36,7 +36,7 @@ class Concrete:
     def __init__(
         self, body: TracedBody, result: Any, sources: Mapping[int, Callable[[], Any]]
     ) -> None:
-        """`sources`: for the `id` of a captured value, how to get it anew at each call."""
+        """Keep the traced body; `sources` maps the `id` of a captured value to its getter."""
         with body, recording(True):
             self.arrangement = Arrangement(result, body)
             outputs = self.arrangement.outputs
@@ -56,7 +56,7 @@ class Concrete:
         self._call = Call(body, body.function)
 
     def run(self, operands: Sequence[Any], count: int) -> Any:
-        """The results for these tensors and arrays; `count`: how many calls there were before."""
+        """Run on these tensors and arrays; `count` is the number of earlier calls."""
         captured = [get() for get in self._get]
         counts = [np.int64(count if calls is None else next(calls)) for calls in self._counted]
         results = self._call([*operands, *captured, *counts])
@@ -67,7 +67,7 @@ class Concrete:
         return self.arrangement.of(results)
 
     def inline(self, operands: Sequence[Any], placed: dict[Node, Node] | None = None) -> Any:
-        """The results as nodes: the graph once more, inside the one that is being built.
+        """Inline the graph into the one being built; return the results as nodes.
 
         placed: is given for each node the one that stands for it there.
         """
@@ -85,12 +85,12 @@ class Concrete:
         if placed is not None:
             placed.update(new)
         results = [new[y] for y in body.outputs[: self._results]]
-        if not context.recording:
+        if not context.now.recording:
             results = [ops.stop_gradient(y) if y.dtype.kind == "f" else y for y in results]
         return self.arrangement.of(results)
 
     def _captured(self, graph: Graph, x: Any) -> Node:
-        """A captured value in another graph: of a buffer, the newest."""
+        """Return a captured value for another graph: the newest one of a buffer."""
         newest = [u.value for u in graph.updates if u.buffer is x]
         if newest:
             node: Node = newest[-1]
@@ -98,7 +98,7 @@ class Concrete:
         return graph.buffer(x) if id(x) in self.body.buffers else graph.lift(x)
 
     def _renew(self, graph: Graph, new: Mapping[Node, Node]) -> None:
-        """Have the graph at hand renew the buffers that this one renews."""
+        """Make the current graph renew the buffers that this one renews."""
         for i, update in self._updates:
             buffer = self._get[i]()
             if isinstance(graph, Body) and graph.outer is not None:
@@ -113,7 +113,7 @@ def _same(x: Any) -> Any:
 
 
 def _counter(graph: Graph) -> Node:
-    """The counter of runs for one more use in this graph: uses must not draw the same numbers."""
+    """Return a run counter for one more use in this graph, so that uses draw other numbers."""
     use = _uses[graph] = _uses.get(graph, -1) + 1
     counter = graph.run_counter()
     if use == 0:

@@ -97,7 +97,7 @@ class Function:
         self.graph.save(path)
 
     def explain(self) -> str:
-        """Why each trace was made: which argument, or which value from around, forced it."""
+        """Explain why each trace was made: which argument or captured value caused it."""
         name, about = self.__name__, {"traces": self.traces, "calls": self._calls}
         lines = [fill("explain", function=name, **about)]
         for number, trace in enumerate(self.cache, 1):
@@ -113,7 +113,7 @@ class Function:
         return choose(listed(lines, "\n", "\n"), "\n")
 
     def _key(self, values: tuple[Any, ...], operands: Operands) -> Key:
-        """What must be equal for a trace to serve; the tensors and arrays go to `operands`."""
+        """Return the key that a trace must match; append tensors and arrays to `operands`."""
         declared = self.input_signature
         if declared is None:
             return tuple([key_of(x, operands) for x in values])
@@ -123,7 +123,7 @@ class Function:
         return tuple([key_of(x, operands) for x in values[len(declared) :]])
 
     def _trace_for(self, key: Key, values: tuple[Any, ...], call: int) -> Trace:
-        """The trace that serves this call, made now if there is none."""
+        """Return the trace for this call; make it if there is none."""
         trace = self._known(key)
         if trace is None:
             with building:  # perhaps another thread has made it in the meantime
@@ -163,7 +163,7 @@ class Function:
         return trace
 
     def _why(self, key: Key, parts: list[Part]) -> list[Pair]:
-        """How this call differs from the one that is most like it, the latest of those."""
+        """Say how this call differs from the latest most similar one."""
         found = [(t.key != key, t.changes(parts)) for t in reversed(self.cache)]
         return min(found, key=lambda x: (x[0], len(x[1])), default=(True, [fill("why_first")]))[1]
 
@@ -187,7 +187,7 @@ class Function:
             _tracing.stack.pop()
 
     def _drop_the_gone(self) -> None:
-        """Forget traces that were made for objects that are no more."""
+        """Drop traces that were made for objects that no longer exist."""
         self.cache = [trace for trace in self.cache if not trace.gone]
         self._found = {
             key: alive
@@ -197,7 +197,7 @@ class Function:
 
 
 def _settle(trace: Trace, body: TracedBody) -> dict[int, Callable[[], Any]]:
-    """Guard what was captured, too; return how to get each value that is reached by a name.
+    """Guard captured values, too; return getters for those that are reached by a name.
 
     A value that the function itself changed (a counter, say) is a side effect and no reason for a
     new trace; one that belongs to the trace itself is not from around.
@@ -251,7 +251,7 @@ def run_functions_eagerly(eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
-    """Whether functions run as plain Python at present."""
+    """Return whether functions run as plain Python at present."""
     return _eagerly.on
 
 
@@ -270,7 +270,7 @@ def function(
 def function(
     python_function: Callable[..., Any] | None = None, input_signature: Sequence[Any] | None = None
 ) -> Any:
-    """A function that runs as a graph: traced at the first call, and again for each new signature.
+    """Trace a function to run as a graph: at the first call, and for each new signature.
 
     Tensors and arrays count by shape and data type, Python values (and those that the function
     reads from around) by value, other objects by identity. Python's own side effects, such as

@@ -1,4 +1,4 @@
-"""Guards: what a trace depends on besides its arguments.
+"""Guards: the values that a trace depends on besides its arguments.
 
 A function reads more than its arguments: globals, variables of the function around it, attributes
 of `self`. Where such a value is part of the graph, a guard remembers it, and a call that finds
@@ -39,7 +39,7 @@ MOST_ITEMS = 200  # what a guarded list may hold, lists in it included; it is co
 
 
 class Guard(NamedTuple):
-    """One value from around: what it was, where it is read, and whether that still holds."""
+    """One captured value: what it was, where it is read, and whether that still holds."""
 
     part: Part
     get: Get
@@ -66,7 +66,7 @@ class Guard(NamedTuple):
         return cls(part, get, holds)
 
     def change(self) -> Pair:
-        """In words, what it has become."""
+        """Describe what the value has become."""
         x = self.get()
         if type(x) in _CONTAINERS:
             about = {"source": self.part.source, "before": self.part.shown, "after": brief(x)}
@@ -77,7 +77,7 @@ class Guard(NamedTuple):
 
 
 def contents(x: Any) -> Key | None:
-    """The key of what a list, dict or set holds; None where that is too much to look at."""
+    """Return a key of what a list, dict or set holds; None if that is too much."""
     room = MOST_ITEMS
 
     def inside(x: Any) -> Key:
@@ -130,7 +130,7 @@ def _same_object(get: Get, before: Any) -> Callable[[], bool]:
 
 
 def _held(x: Any) -> Get:
-    """A way to the object that does not keep it alive, if there is one."""
+    """Return a reference that doesn't keep the object alive, if possible."""
     try:
         return weakref.ref(x)
     except TypeError:  # a list, an object with slots
@@ -138,17 +138,17 @@ def _held(x: Any) -> Get:
 
 
 def guard_captured(tensor: Tensor) -> Guard:
-    """The shape and type of a tensor that is used, and was reached in a way that is not known."""
+    """Guard shape and type of a used tensor that was reached in an unknown way."""
     return Guard.of("a_captured", tensor.name or "tensor", lambda: tensor)
 
 
 def guard_same(one: Guard, get: Get) -> Guard:
-    """A tensor that has two names: the graph has it once, so it must stay one."""
+    """Guard that two names stay the same tensor, as the graph has it once."""
     return one._replace(holds=lambda: one.get() is get())
 
 
 class Names(NamedTuple):
-    """What a function reads by name: globals, and attributes of whatever objects."""
+    """The names that a function reads: globals, and attributes of any objects."""
 
     globals: frozenset[str]
     attributes: frozenset[str]
@@ -156,7 +156,7 @@ class Names(NamedTuple):
 
 @functools.lru_cache(maxsize=1000)
 def names_in(code: types.CodeType) -> Names:
-    """The names that a piece of code reads, the functions inside it included."""
+    """Return the names that code reads, inner functions included."""
     read: set[str] = set()
     attributes: set[str] = set()
     waiting = [code]
@@ -172,7 +172,7 @@ def names_in(code: types.CodeType) -> Names:
 
 
 def find_guards(function: Any, objects: Mapping[str, Any]) -> list[Guard]:
-    """Guards for all that a function reads; `objects` are those among its arguments, by name."""
+    """Return guards for all that a function reads; `objects` are arguments by name."""
     finder = _Finder()
     code, owner = python_function(function)
     if code is None:
@@ -218,7 +218,7 @@ class _Finder:
             self.value("a_global", read, get, names)
 
     def value(self, role: str, name: str, get: Get, names: Names) -> None:
-        """Guard one value, and what lies behind it."""
+        """Guard one value, and whatever it leads to."""
         x = get()
         if x is MISSING or isinstance(x, _NEVER):
             return
@@ -263,12 +263,12 @@ class _Finder:
 
 
 def is_layer(x: Any) -> bool:
-    """Whether this is a layer: calling it runs its `forward`, and it knows the layers inside it."""
+    """Return whether this is a layer, with a `forward` and layers inside it."""
     return hasattr(type(x), "forward") and hasattr(type(x), "named_modules")
 
 
 def python_function(x: Any) -> tuple[types.FunctionType | None, Any]:
-    """The Python function that a call of x runs, and the object that it is bound to."""
+    """Return the Python function that a call of x runs, and the object it is bound to."""
     while isinstance(x, functools.partial):
         x = x.func
     if isinstance(x, types.FunctionType):

@@ -1,4 +1,4 @@
-"""What a trace is made for: the key of a value, and in words how two values differ.
+"""Keys of traces: the key of a value, and a description of how two values differ.
 
 A tensor counts by its shape and data type, a Python value by its type and value, any other object
 by its identity. Tuples, lists and dicts of these count by what they hold.
@@ -29,7 +29,7 @@ NUMBERS = (int, float)
 
 
 class TensorSpec:
-    """What is declared of an argument: shape (None: any length; no shape: anything), data type.
+    """A declared argument: shape (None: any length; no shape: anything) and data type.
 
     >>> import minigrad as mg
     >>> mg.TensorSpec((None, 3))
@@ -73,7 +73,7 @@ class Identity:
 
     @property
     def gone(self) -> bool:
-        """Whether the object is no more; then nothing will ever be equal to this."""
+        """Whether the object no longer exists; then nothing will ever be equal to this."""
         return self.held() is None
 
     def __hash__(self) -> int:
@@ -85,12 +85,12 @@ class Identity:
 
 
 def is_array(x: Any) -> bool:
-    """Whether this counts by shape and data type; a NumPy scalar is a number like Python's."""
+    """Return whether this is keyed by shape and dtype; a NumPy scalar counts as a number."""
     return isinstance(x, (Tensor, np.ndarray, Node, TensorSpec))
 
 
 def is_value(x: Any) -> bool:
-    """Whether this counts by its value: numbers, strings, None, and tuples of these.
+    """Return whether this is keyed by its value: numbers, strings, None, tuples of these.
 
     >>> is_value((1, "a", None)), is_value([1])
     (True, False)
@@ -100,7 +100,7 @@ def is_value(x: Any) -> bool:
 
 
 def value_key(x: Any) -> Key:
-    """The key of a value: 1, 1.0 and True differ, NaN equals itself, 0.0 and -0.0 differ."""
+    """Return a value's key: 1, 1.0 and True differ, so do 0.0 and -0.0; NaN equals itself."""
     kind = type(x)
     if kind in PLAIN:
         return kind, x
@@ -127,7 +127,7 @@ class Operands(list[Any]):
 
 
 def key_of(x: Any, operands: Operands) -> Key:
-    """The key of an argument; the tensors, arrays and nodes in it are appended to `operands`."""
+    """Return an argument's key; append its tensors, arrays and nodes to `operands`."""
     kind = type(x)
     if kind is Tensor:
         operands.append(x)
@@ -161,7 +161,7 @@ def _rarer_key(x: Any, operands: Operands) -> Key:
 
 
 def _numbered(shape: Shape | None, lengths: dict[Dim, int]) -> Key:
-    """A shape with its open lengths as text: equal where the same axes have the same length."""
+    """Return a shape with open lengths as text, equal for equal lengths."""
     if shape is None:
         return None
     return tuple(
@@ -180,7 +180,7 @@ class Part(NamedTuple):
 
     @classmethod
     def of(cls, role: str, place: str, x: Any, operands: Operands | None = None) -> Part:
-        """`role` is the row of messages that says what the place is: an argument, a global, …"""
+        """Make a part of a key; `role` is the message row of its kind: an argument, a global, …"""
         key, source = key_of(x, operands or Operands()), fill(role, name=place)
         if is_array(x):
             return cls(place, source, "array", key, _both(_show_array(key)))
@@ -189,7 +189,7 @@ class Part(NamedTuple):
         return cls(place, source, "object", key, fill("an_object", kind=type(x).__name__))
 
     def changes(self, new: Part) -> Iterator[Pair]:
-        """In words, how a new value differs from this one."""
+        """Say how a new value differs from this one."""
         about = {"source": self.source, "before": self.shown, "after": new.shown}
         if self.key == new.key:
             return
@@ -209,7 +209,7 @@ class Part(NamedTuple):
 
 
 def leaves_of(name: str, x: Any) -> Iterator[tuple[str, Any]]:
-    """What an argument holds, each with its place: x, batch['image'], pairs[0]."""
+    """Yield what an argument holds, each with its place: x, batch['image'], pairs[0]."""
     waiting = [(name, x)]
     while waiting:
         place, x = waiting.pop()
@@ -222,7 +222,7 @@ def leaves_of(name: str, x: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _show_array(key: Any) -> str:
-    """The data type and shape in a key: float32[None, 3]."""
+    """Format the data type and shape in a key: float32[None, 3]."""
     _, shape, dtype = key
     return f"{dtype}{'[?]' if shape is None else list(_opened(shape))}".replace("'", "")
 

@@ -24,7 +24,7 @@ __all__ = ["make_graph"]
 
 
 def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:
-    """A function of examples that returns the graph which `function` builds for such arguments.
+    """Return a function of examples that returns the graph `function` builds for them.
 
     For looking at it, or running it with `mg.run`. examples: tensors, arrays, numbers or
     TensorSpec, also nested, of which only shape and data type count; anything else is a constant.
@@ -71,7 +71,7 @@ def _traced(function: Callable[..., Any], examples: tuple[Any, ...], options: An
 
 
 def _abstract(x: Any) -> Any:
-    """A number as what is known of it before it has a value."""
+    """Return a number's spec."""
     if isinstance(x, (int, float, np.generic)) and not isinstance(x, (bool, np.bool_)):
         return TensorSpec((), as_array(x, None, "make_graph").dtype)
     return x

@@ -43,7 +43,7 @@ class Parameters:
         self._plain = len(self._parameters) if plain else -1
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """One value for each parameter, however the arguments were written; TypeError as Python."""
+        """Bind one value to each parameter, as Python does; TypeError as in Python."""
         if not kwargs and len(args) == self._plain:
             return args
         bound = self.signature.bind(*args, **dict(sorted(kwargs.items())))
@@ -100,7 +100,7 @@ def _refusal(row: str, spec: Any, x: Any, place: str) -> FeedError:
 
 
 def _conforming(spec: TensorSpec, x: Any, place: str, refusals: Refusals) -> Any:
-    """The argument as a tensor, array or node of the declared type and shape."""
+    """Convert the argument to a tensor, array or node of the declared type and shape."""
     about: dict[str, Any] = {"name": place, "expected": spec, "ran": here()}
     if not is_array(x):
         x = np.asarray(as_array(x, None, place))

@@ -1,4 +1,4 @@
-"""What a function keeps of each of its traces: the graph, what it was made for, and why."""
+"""The record of each trace of a function: the graph, its signature, and its reasons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from minigrad.static import Graph
 
 @dataclass(eq=False)
 class Trace:
-    """One graph of a function, what it was made for, and why.
+    """One graph of a function, with its signature and the reasons for the trace.
 
     made: the number of the call that it was made for; calls: how many calls it has served.
     """
@@ -31,7 +31,7 @@ class Trace:
 
     @property
     def graph(self) -> Graph:
-        """The frozen graph: inputs are the arguments, and then what was captured from around."""
+        """The frozen graph: its inputs are the arguments, then the captured values."""
         return self.concrete.body
 
     @property
@@ -41,18 +41,18 @@ class Trace:
 
     @property
     def reason(self) -> str:
-        """Why it was made, in words."""
+        """The reason for the trace, as text."""
         return choose(listed(self.reasons))
 
     def holds(self) -> bool:
-        """Whether everything besides the arguments is as it was."""
+        """Return whether everything besides the arguments is unchanged."""
         for guard in self.guards:  # noqa: SIM110 - half the time of all()
             if not guard.holds():
                 return False
         return True
 
     def changes(self, parts: Sequence[Part]) -> list[Pair]:
-        """In words, how a call with these arguments differs from what this trace was made for."""
+        """Say how a call with these arguments differs from this trace."""
         mine, new = ({part.place: part for part in x} for x in (self.parts, parts))
         found = [
             fill("why_missing", source=mine[place].source) for place in mine if place not in new
@@ -66,10 +66,10 @@ class Trace:
 
     @property
     def gone(self) -> bool:
-        """Whether it was made for an object that is no more."""
+        """Whether it was made for an object that no longer exists."""
         return any(isinstance(part.key, Identity) and part.key.gone for part in self.parts)
 
 
 def listed(pairs: Sequence[Pair], english: str = ", ", chinese: str = "，") -> Pair:
-    """Several pairs of sentences as one."""
+    """Join several pairs of sentences into one."""
     return english.join(pair[0] for pair in pairs), chinese.join(pair[1] for pair in pairs)

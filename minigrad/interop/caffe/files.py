@@ -1,4 +1,4 @@
-"""Caffe's two files as messages: the text of a net with its lines, the binary with its weights."""
+"""Caffe's two files as messages: a net's text with its lines, and the binary weights."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from minigrad.interop.extra import wanted
 
 MOST_TEXT = 1 << 22  # bytes of a prototxt; that of a net with 1,000 layers has a quarter of it
 MOST_BYTES = (1 << 31) - 1  # of a caffemodel: protobuf's own limit
-MOST_FIELDS = 1 << 20  # of a caffemodel: each becomes an object before anybody has looked at it
+MOST_FIELDS = 1 << 20  # of a caffemodel: each becomes an object before any of them is checked
 TOKEN = re.compile(r"""#[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[{}<>]|[\w.+-]+|\n""")
 AT = re.compile(r"^\d+:\d+ : ")  # where protobuf begins with the place
 NO_FIELD = re.compile(r'field named "(\w+)"')
 
 
 def refuse(where: Pair, reason: Pair) -> NoReturn:
-    """Raise FormatError: what is wrong, and where."""
+    """Raise FormatError with the location and the reason."""
     raise FormatError("caffe", where=where, reason=reason, defined=here())
 
 
 class Text:
-    """A prototxt: the net that it describes, and the lines on which its layers and fields stand."""
+    """A prototxt: the net that it describes, and the lines of its layers and fields."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = Path(path).name
@@ -61,7 +61,7 @@ class Text:
             refuse(where, fill("caffe_says", said=said))
 
     def where(self, line: int, layer: str | None = None, field: Any = None) -> Pair:
-        """A place of this file in words."""
+        """Describe a position in this file."""
         about = {"path": self.name, "line": line, "layer": layer, "field": field}
         if layer is None:
             return fill("caffe_line", path=self.name, line=line)
@@ -69,7 +69,7 @@ class Text:
 
 
 class Block:
-    """A field of the net that stands in braces: its lines, its name, and where its fields are."""
+    """A field of the net in braces: its lines, its name, and the lines of its fields."""
 
     def __init__(self, field: str, line: int) -> None:
         self.field, self.line, self.end, self.name = field, line, line, ""
@@ -77,7 +77,7 @@ class Block:
 
 
 def blocks(source: str) -> list[Block]:
-    """What stands in braces at the top of a text, whether or not it can be read."""
+    """Find the top-level blocks in braces of a text, even if it can't be parsed."""
     found: list[Block] = []
     line, depth, latest = 1, 0, ""
     for token in TOKEN.findall(source):
@@ -101,7 +101,7 @@ def blocks(source: str) -> list[Block]:
 
 
 def read(path: str | os.PathLike[str], most: int) -> bytes:
-    """The bytes of a file that is not too large."""
+    """Read a file's bytes; FormatError if it is too large."""
     with opened(path) as file:
         about = os.fstat(file.fileno())
         where = fill("caffe_file", path=Path(path).name)
@@ -117,7 +117,7 @@ def read(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 class Weights:
-    """A caffemodel: for each layer its blobs."""
+    """A caffemodel: the blobs of each layer."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = Path(path).name
@@ -136,7 +136,7 @@ class Weights:
         }
 
     def array(self, layer: str, index: int, shape: tuple[int, ...], where: Pair) -> Array:
-        """One blob of a layer, of this shape; refused where it has another."""
+        """Return one blob of a layer; FormatError unless it has this shape."""
         blobs = self.blobs.get(layer, [])
         if index >= len(blobs):
             about = {"path": self.name, "found": len(blobs), "index": index}
@@ -150,14 +150,14 @@ class Weights:
         return np.fromiter(data, float32, len(data)).reshape(shape)
 
     def expect_all(self, layer: str, used: int, where: Pair) -> None:
-        """Refuse blobs that the layer has no use for."""
+        """Raise FormatError for blobs that the layer does not use."""
         found = len(self.blobs.get(layer, []))
         if found > used:
             refuse(where, fill("caffe_more", path=self.name, found=found, used=used))
 
 
 def _bare(shape: tuple[int, ...]) -> list[int]:
-    """The lengths without the ones before them: blobs had four axes once."""
+    """Drop leading axes of length 1: older blobs always have four axes."""
     lengths = list(shape)
     while lengths and lengths[0] == 1:
         lengths.pop(0)
@@ -165,7 +165,7 @@ def _bare(shape: tuple[int, ...]) -> list[int]:
 
 
 def expect_few(data: bytes, kind: Any) -> None:
-    """Count the fields of a message in its bytes alone; ValueError for too many and for damage."""
+    """Count a message's fields without parsing it; ValueError for too many or damaged ones."""
     waiting, count = [(0, len(data), kind)], 0
     while waiting:
         at, end, kind = waiting.pop()
@@ -195,7 +195,7 @@ def expect_few(data: bytes, kind: Any) -> None:
 
 
 def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """A whole number of protobuf's, and where it ends."""
+    """Decode a protobuf varint; return it and the position of its end."""
     value = shift = 0
     while at < end and shift < 70:
         byte = data[at]

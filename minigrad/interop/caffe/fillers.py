@@ -1,4 +1,4 @@
-"""How Caffe fills parameters before training."""
+"""Caffe's fillers, which initialize parameters before training."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from minigrad.core import Array, float32
 
 
 def filled(making: Any, filler: Any, shape: tuple[int, ...], start: float = 0.0) -> Array:
-    """A parameter as its filler says: constant, uniform, gaussian, xavier or msra.
+    """Initialize a parameter with its filler: constant, uniform, gaussian, xavier or msra.
 
-    `start` is what it is where no filler is given.
+    `start` is its value if no filler is given.
     """
     if filler is None or not filler.ListFields():
         return np.full(shape, start, float32)

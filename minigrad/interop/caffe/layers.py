@@ -1,4 +1,4 @@
-"""What each layer of Caffe is here: a function from its message and its bottoms to its tops."""
+"""Caffe's layers: each is a function from its message and its bottoms to its tops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = 1 << 20  # pixels of an image along one side
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of layers: what makes it, how many bottoms it may have, and tops (0: some)."""
+    """A layer type: its build function, allowed numbers of bottoms, number of tops (0: any)."""
 
     make: Callable[..., Made]
     bottoms: Sequence[int] = (1,)
@@ -35,7 +35,7 @@ KINDS: dict[str, Kind] = {}
 def layer(
     name: str, bottoms: Sequence[int] = (1,), tops: int = 1
 ) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
-    """Enter a function as the maker of layers of this type."""
+    """Register a function that builds layers of this type."""
 
     def enter(make: Callable[..., Made]) -> Callable[..., Made]:
         KINDS[name] = Kind(make, bottoms, tops)
@@ -45,14 +45,14 @@ def layer(
 
 
 def axis_of(making: Any, x: Any, axis: int, field: str = "axis") -> int:
-    """An axis of x counted from the first, refused where x has none such."""
+    """Return an axis of x counted from 0; FormatError if x has no such axis."""
     if not -x.ndim <= axis < x.ndim:
         making.fail("caffe_value", field, value=axis, expected=f"-{x.ndim} … {x.ndim - 1}")
     return axis % int(x.ndim)
 
 
 def pair(making: Any, p: Any, field: str, short: str, least: int) -> tuple[int, int]:
-    """Height and width of an option: one number, two, or each in a field of its own."""
+    """Return an option's height and width: one number, two, or two separate fields."""
     given = getattr(p, field)
     both = list(given) if not isinstance(given, int) else [given] * p.HasField(field)
     apart = [getattr(p, f"{short}_h"), getattr(p, f"{short}_w")]
@@ -66,12 +66,12 @@ def pair(making: Any, p: Any, field: str, short: str, least: int) -> tuple[int, 
 
 
 def one(sizes: Any) -> Any:
-    """One number where both are equal, as a user would write it."""
+    """Return a single number if both sizes are equal, as a user would write it."""
     return sizes[0] if sizes[0] == sizes[1] else sizes
 
 
 def images(making: Any, x: Any) -> tuple[int, int, int]:
-    """Channels, height and width, which have to be known."""
+    """Return channels, height and width; FormatError unless they are known."""
     shape = x.shape
     if shape is None or len(shape) != 4 or None in shape[1:]:
         making.fail("caffe_images", "bottom", shape=shape)
@@ -94,7 +94,7 @@ def inputs(making: Any, p: Any) -> Made:
 
 @layer("Data", (0,), 0)
 def data(making: Any, p: Any) -> Made:
-    """Images from a data base, and their classes: here both are fed."""
+    """Build inputs for images and their classes, which Caffe reads from a database."""
     first = making.input(p.top[0], None)
     batch = None if first.shape is None else first.shape[0]
     return (first, *(making.labels(name, batch) for name in p.top[1:2]))
@@ -153,7 +153,7 @@ def inner_product(making: Any, p: Any, x: Any) -> Made:
 
 @layer("BatchNorm")
 def batch_norm(making: Any, p: Any, x: Any) -> Made:
-    """Mean and variance are kept as sums, with the weight of all that was added as third blob."""
+    """Build batch normalization; Caffe stores sums, and their total weight as third blob."""
     c = p.batch_norm_param
     channels = x.shape[axis_of(making, x, 1, "bottom")]
     if channels is None:
@@ -182,7 +182,7 @@ def scale(making: Any, p: Any, x: Any, *factor: Any) -> Made:
     ones = (1,) * (x.ndim - axis - count)
 
     def placed(value: Any) -> Any:
-        """Along its axes of x, and the same for those behind them."""
+        """Reshape a value so that it broadcasts over the trailing axes of x."""
         return ops.reshape(value, shape=(*value.shape, *ones)) if ones else value
 
     y = x * placed(by)
@@ -194,7 +194,7 @@ def scale(making: Any, p: Any, x: Any, *factor: Any) -> Made:
 
 @layer("Pooling")
 def pooling(making: Any, p: Any, x: Any) -> Made:
-    """The last window may reach over the edge, as Caffe rounds the number of windows up."""
+    """Build pooling; Caffe rounds the window count up, so the last may exceed the edge."""
     c = p.pooling_param
     _, *lengths = images(making, x)
     if c.pool > 1:
@@ -224,7 +224,7 @@ def pooling(making: Any, p: Any, x: Any) -> Made:
 
 
 def beyond(length: int, size: int, step: int, frame: int, round_up: bool) -> int:
-    """How far the last window reaches over the frame; one that begins behind it is left out."""
+    """Return how far the last window exceeds the padded length, as Caffe counts windows."""
     rest = length + 2 * frame - size
     count = (-(-rest // step) if round_up else rest // step) + 1
     if frame and (count - 1) * step >= length + frame:
@@ -233,7 +233,7 @@ def beyond(length: int, size: int, step: int, frame: int, round_up: bool) -> int
 
 
 def shares(length: int, size: int, step: int, frame: int, over: int) -> Array:
-    """By what means over whole windows are multiplied: what lies over the frame does not count."""
+    """Return factors for means over whole windows that exclude what is beyond the padding."""
     count = (length + 2 * frame + over - size) // step + 1
     result = np.ones(count, float32)
     result[-1] = size / (size - over)
@@ -242,7 +242,7 @@ def shares(length: int, size: int, step: int, frame: int, over: int) -> Array:
 
 @layer("LRN")
 def lrn(making: Any, p: Any, x: Any) -> Made:
-    """Local response normalisation: x divided by a power of the squares around it."""
+    """Build local response normalisation: divide x by a power of the nearby squares."""
     c = p.lrn_param
     channels, height, width = images(making, x)
     size = c.local_size
@@ -331,7 +331,7 @@ def softmax(making: Any, p: Any, x: Any) -> Made:
 
 @layer("SoftmaxWithLoss", (2,))
 def softmax_with_loss(making: Any, p: Any, x: Any, labels: Any) -> Made:
-    """The mean cross-entropy over all places that have a class."""
+    """Build the mean cross-entropy over all positions that have a class."""
     c = p.loss_param
     if p.softmax_param.axis != 1 or c.HasField("ignore_label"):
         field = "ignore_label" if c.HasField("ignore_label") else "axis"
@@ -353,7 +353,7 @@ def softmax_with_loss(making: Any, p: Any, x: Any, labels: Any) -> Made:
 
 @layer("Accuracy", (2,))
 def accuracy(making: Any, p: Any, x: Any, labels: Any) -> Made:
-    """The part of the images whose largest score is that of their class."""
+    """Build the share of images whose largest score is that of their class."""
     c = p.accuracy_param
     if c.top_k != 1 or c.HasField("ignore_label"):
         making.fail("caffe_option", "top_k", option="top_k" if c.top_k != 1 else "ignore_label")

@@ -39,16 +39,16 @@ def from_caffe(
     shapes: Shapes | None = None,
     seed: int = 0,
 ) -> Graph:
-    """A net of Caffe as a static graph: what is fed are its inputs, its outputs the unread blobs.
+    """Return a Caffe net as a static graph; its outputs are the blobs that no layer reads.
 
     prototxt: the description, in the form with `layer { … }`. caffemodel: its weights; without it
-    they start as the fillers say, drawn from `seed`. phase: "test" or "train", which layers are
-    there and what dropout and normalisation do. shapes: for inputs by name, where the file says
-    none or another batch is wanted: `shapes={"data": (None, 1, 28, 28)}`. Parameters are variables
+    fillers initialize them with `seed`. phase: "test" or "train", which decides which layers there
+    are and what dropout and normalisation do. shapes: for inputs by name, if the file has none or
+    you want another batch size: `shapes={"data": (None, 1, 28, 28)}`. Parameters are variables
     named after their layers.
 
-    FormatError, with line, layer and field, for what cannot be read, does not fit together, is too
-    large, or is no layer of those known here; nothing is made then. MissingPackageError without the
+    FormatError, with line, layer and field, for files that can't be read, are inconsistent or too
+    large, or have an unsupported layer; no graph is built then. MissingPackageError without the
     extra `caffe`.
 
     >>> import minigrad as mg
@@ -66,7 +66,7 @@ def from_caffe(
 
 
 class Making:
-    """A net while it becomes a graph: the blobs so far, the layer that it is at."""
+    """A net being converted to a graph: the blobs so far, the current layer."""
 
     def __init__(
         self, text: Text, weights: Weights | None, phase: str, shapes: Shapes, seed: int
@@ -83,7 +83,7 @@ class Making:
         self.block = Block("", 1)
 
     def graph(self) -> Graph:
-        """All layers of this phase, one after the other; what nobody reads comes out."""
+        """Build all layers of this phase in order; unread blobs are the outputs."""
         net = self.text.net
         self.old_inputs(net)
         present = [
@@ -106,7 +106,7 @@ class Making:
         return build_graph(self.inputs, outputs[0] if len(outputs) == 1 else outputs)
 
     def add(self, later: Mapping[str, str]) -> None:
-        """The present layer: its operators, in a scope of its name."""
+        """Build the current layer's operators in a name scope."""
         layer, self.used = self.layer, 0
         kind = layers.KINDS.get(layer.type)
         if kind is None:
@@ -131,13 +131,13 @@ class Making:
             self.top(name, node)
 
     def scope(self, kind: layers.Kind) -> AbstractContextManager[Any]:
-        """The name scope of the present layer; inputs are called as the file calls them."""
+        """Open the current layer's name scope; inputs keep the file's names without one."""
         if not any(kind.bottoms):
             return nullcontext()
         return name_scope(self.layer.name.replace("/", ".") or self.layer.type)
 
     def bottom(self, name: str, later: Mapping[str, str]) -> Node:
-        """A blob that the present layer reads."""
+        """Return a blob that the current layer reads; FormatError if there is none yet."""
         if name in self.blobs:
             self.unread.pop(name, None)
             return self.blobs[name]
@@ -146,7 +146,7 @@ class Making:
         self.fail("caffe_bottom", "bottom", blob=name)
 
     def top(self, name: str, node: Node) -> None:
-        """Note what the present layer made; it may replace what it has read."""
+        """Record what the current layer made; it may replace a blob that it has read."""
         if name in self.blobs and name not in self.layer.bottom:
             self.fail("caffe_twice", "top", blob=name, other=self.makers[name])
         self.expect_size(node.shape or ())
@@ -156,13 +156,13 @@ class Making:
         self.makers[name] = self.layer.name
 
     def included(self, layer: Any) -> bool:
-        """Whether the rules of a layer let it be part of the net in this phase."""
+        """Return whether a layer's include and exclude rules keep it in this phase."""
         if layer.include:
             return any(map(self.meets, layer.include))
         return not any(map(self.meets, layer.exclude))
 
     def meets(self, rule: Any) -> bool:
-        """Whether the state of the net is one that a rule speaks of."""
+        """Return whether the net's state matches a rule."""
         state = self.text.net.state
         return (
             (not rule.HasField("phase") or PHASES[rule.phase] == self.phase)
@@ -175,7 +175,7 @@ class Making:
     # ---- What enters -----------------------------------------------------------------------------
 
     def old_inputs(self, net: Any) -> None:
-        """Inputs as nets named them before there was a layer for it: `input: "data"`."""
+        """Build the inputs declared in the old way, `input: "data"`, before Input layers."""
         dims = list(net.input_dim)
         for i, name in enumerate(net.input):
             old, new = dims[4 * i : 4 * i + 4], net.input_shape[i : i + 1]
@@ -184,7 +184,7 @@ class Making:
             self.makers[name] = "input"
 
     def input(self, name: str, shape: Sequence[int | None] | None, dtype: Any = float32) -> Node:
-        """A placeholder: of the shape that was given for it, or else of that in the file."""
+        """Build a placeholder of the shape given by the user, or else of that in the file."""
         shape = self.shapes.get(name, shape)
         if shape is None:
             self.fail("caffe_shape", blob=name)
@@ -195,13 +195,13 @@ class Making:
         return self.inputs[-1]
 
     def labels(self, name: str, batch: int | None) -> Node:
-        """A placeholder for the classes of a batch."""
+        """Build a placeholder for the classes of a batch."""
         return self.input(name, (batch,), int64)
 
     # ---- Parameters ------------------------------------------------------------------------------
 
     def parameter(self, name: str, shape: tuple[int, ...], filler: Any, start: float = 0.0) -> Any:
-        """The next parameter of the present layer: from the file of weights, or newly filled.
+        """Return the current layer's next parameter, from the weights file or a filler.
 
         Layers that give a parameter the same name in the file share it.
         """
@@ -221,7 +221,7 @@ class Making:
         return made
 
     def blob(self, shape: tuple[int, ...]) -> Array | None:
-        """The next blob of the present layer among the weights; None where there are none."""
+        """Return the current layer's next blob of the weights; None without a weights file."""
         self.expect_numbers(shape)
         self.numbers += math.prod(shape)
         self.used += 1
@@ -232,25 +232,25 @@ class Making:
     # ---- What is wrong ---------------------------------------------------------------------------
 
     def expect_numbers(self, shape: tuple[int, ...]) -> None:
-        """Refuse a parameter with which the net would hold too many numbers, or one of none."""
+        """Raise FormatError for an empty parameter, or if the net gets too large."""
         if self.numbers + math.prod(shape) > MOST_NUMBERS or min(shape, default=1) < 1:
             self.fail("caffe_numbers", shape=shape, limit=MOST_NUMBERS)
 
     def expect_size(self, shape: Sequence[int | None]) -> None:
-        """Refuse a blob of more elements than Caffe can count."""
+        """Raise FormatError for a blob of more elements than Caffe can count."""
         count = math.prod(n for n in shape if n is not None)
         if count > MOST_ELEMENTS:
             about = {"what": "elements", "count": count, "limit": MOST_ELEMENTS}
             self.fail_with(fill("format_limit", **about))
 
     def where(self, field: str | None = None) -> Pair:
-        """The present layer, or a field of it, in words."""
+        """Describe the current layer, or one of its fields."""
         line = self.block.lines.get(field or "", self.block.line)
         name = None if self.layer is None else self.layer.name
         return self.text.where(line, name, field)
 
     def fail(self, row: str, field: str | None = None, **fields: object) -> NoReturn:
-        """Refuse the file because of the present layer, at the line of a field."""
+        """Raise FormatError for the current layer, at the line of a field."""
         self.fail_with(fill(row, **fields), field)
 
     def fail_with(self, reason: Pair, field: str | None = None) -> NoReturn:

@@ -80,7 +80,7 @@ Net  layer=100 Layer*
 
 
 def _declare(field: Any, number: str, kind: str) -> None:
-    """One field: its number, and its type with what holds where it is not given."""
+    """Declare a field: its number, its type and its default."""
     field.number = int(number)
     kind, _, default = kind.partition(":")
     repeated = kind.endswith("*")
@@ -99,7 +99,7 @@ def _declare(field: Any, number: str, kind: str) -> None:
 
 @functools.cache
 def messages() -> dict[str, Any]:
-    """The classes of all messages, by name."""
+    """Return the classes of all messages, by name."""
     pb = wanted("google.protobuf.descriptor_pb2", extra="caffe")
     pool = wanted("google.protobuf.descriptor_pool", extra="caffe").DescriptorPool()
     factory = wanted("google.protobuf.message_factory", extra="caffe")

@@ -1,1 +1,1 @@
-"""A function of the user's own in JAX, as a graph of ours: forward, and backward by our rules."""
+"""A user's JAX function as a minigrad graph: forward, and backward by our rules."""

@@ -12,8 +12,8 @@ import numpy as np
 class Arguments:
     """The inputs of a function as flat arrays, and the function as one of these.
 
-    Arrays and Python floats are traced. Other values (whole numbers, words, functions) are handed
-    on as they are, as `jax.grad` does; whole numbers are traced where nothing else is there.
+    Arrays and Python floats are traced. Other values (integers, strings, functions) are passed on
+    unchanged, as in `jax.grad`; integers are traced if there is nothing else.
     numbers: whether Python floats are traced.
     """
 
@@ -30,7 +30,7 @@ class Arguments:
 
     @property
     def called(self) -> str:
-        """What the function is called."""
+        """The function's name."""
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     def _is_array(self, x: Any, *more: type) -> bool:
@@ -44,7 +44,7 @@ class Arguments:
         return [self.flat[i] for i in self.places]
 
     def results(self, *leaves: Any) -> list[Any]:
-        """What the function returns for these values of what is traced: its arrays and numbers."""
+        """Call the function with these traced values; return its arrays and numbers."""
         moved = dict(zip(self.places, leaves, strict=True))
         values = [moved.get(i, x) for i, x in enumerate(self.flat)]
         returned = self.function(*self.structure.unflatten(values))
@@ -52,7 +52,7 @@ class Arguments:
         return [y for y in leaves_ if self._is_array(y, bool, int, float, complex)]
 
     def named(self) -> Iterator[tuple[str, Sequence[Any], Any]]:
-        """The name of each traced input, the path to it, itself: its argument, keys and places."""
+        """Yield each traced input with its name and path: argument, keys and indices."""
         try:
             told = list(inspect.signature(self.function).parameters)
         except (TypeError, ValueError):
@@ -65,7 +65,7 @@ class Arguments:
             yield ".".join(map(str, (first, *keys[1:]))), keys, x
 
     def kind(self, x: Any) -> str:
-        """The kind of its numbers, as NumPy says it; of a key of random numbers nothing."""
+        """Return NumPy's dtype kind of a value; an empty string for a random key."""
         return getattr(self.jax.numpy.result_type(x), "kind", "")
 
 

@@ -22,9 +22,9 @@ from minigrad.interop.jax.recognise import mentions_jax
 
 
 def belongs(obj: Any, inputs: Sequence[Any]) -> bool:
-    """Whether this is JAX's: by its type, its inputs, or what it calls. Nothing is imported or run.
+    """Return whether this is JAX's, by type, inputs or code. Nothing is imported or run.
 
-    A function of NumPy arrays and Python numbers is JAX's if it uses something of JAX by name.
+    A function of NumPy arrays and Python numbers is JAX's if its code names something of JAX.
     """
     jax: Any = sys.modules.get("jax")
     if jax is None or not hasattr(jax, "Array") or not callable(obj):
@@ -39,12 +39,12 @@ def belongs(obj: Any, inputs: Sequence[Any]) -> bool:
 
 
 def as_given(inputs: Sequence[Any]) -> Sequence[Any]:
-    """The inputs as they are: JAX takes NumPy's arrays."""
+    """Return the inputs unchanged: JAX takes NumPy's arrays."""
     return inputs
 
 
 def with_loss(function: Any, loss: Any) -> Any:
-    """The function followed by another of what it returns."""
+    """Return the function followed by a loss of its result."""
 
     @functools.wraps(function, updated=())
     def followed(*args: Any) -> Any:
@@ -54,7 +54,7 @@ def with_loss(function: Any, loss: Any) -> Any:
 
 
 def capture(function: Any, inputs: Sequence[Any]) -> Captured:
-    """A graph of ours that computes what a JAX function does, for such inputs.
+    """Capture a JAX function as a minigrad graph for inputs like these.
 
     Arrays in containers are taken for parameters: they are variables, named by their keys. Loops
     of `lax.scan` are unrolled. A function that JAX does not differentiate is captured without a
@@ -78,7 +78,7 @@ def capture(function: Any, inputs: Sequence[Any]) -> Captured:
 
 
 def _opened(jax: Any, function: Any, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
-    """Turn a module that holds its arrays, as in Equinox, into a function that takes them, too."""
+    """Turn a module that holds its arrays, as in Equinox, into a function that takes them."""
     flat, structure = jax.tree_util.tree_flatten(function)
     arrays = [isinstance(x, (jax.Array, np.ndarray)) for x in flat]
     if not any(arrays):
@@ -103,7 +103,7 @@ def _by_place(function: Any) -> list[inspect.Parameter]:
 
 
 def _traced(jax: Any, function: Any, inputs: Sequence[Any]) -> tuple[Arguments, Any]:
-    """The arguments that can be traced, and the equations of the function.
+    """Return the arguments that can be traced, and the equations of the function.
 
     Where a Python number is needed as it is (in an `if`, as a length), it is not traced.
     """
@@ -133,7 +133,7 @@ def _equations(jax: Any, arguments: Arguments) -> Any:
 def _original(
     jax: Any, arguments: Arguments
 ) -> tuple[list[Array], dict[str, Array | None], str | None]:
-    """What JAX computes, the gradients with the seeds of the check, or why JAX gives none."""
+    """Return JAX's results and gradients for the check, or why JAX gives no gradients."""
     kinds = [arguments.kind(x) for x in arguments.given]
     real = [i for i, kind in enumerate(kinds) if kind == "f"]
 
@@ -145,7 +145,7 @@ def _original(
     names = [name for name, _, _ in arguments.named()]
     values, said = None, None
     found: dict[str, Array | None] = {}
-    # As it stands, too: a bound that it knows then makes a loop of so many steps, which has one.
+    # Also without jit: a known bound then gives a loop of fixed length, which has a gradient.
     for run in (jax.jit(results), results):
         try:
             with quiet():
@@ -167,7 +167,7 @@ def _original(
 
 
 def _seed(jax: Any, arguments: Arguments, y: Any) -> Any:
-    """The weight of a result in the check; what JAX wants for one that has no gradient."""
+    """Return the cotangent of a result in the check; float0 zeros where JAX requires them."""
     kind = arguments.kind(y)
     if kind == "f":
         return seed(np.asarray(y))

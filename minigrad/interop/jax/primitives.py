@@ -1,4 +1,4 @@
-"""The primitives of JAX in our words; NotImplemented where there is no counterpart."""
+"""JAX's primitives by our operators; NotImplemented if there is no counterpart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Table = dict[str, Callable[..., Any]]  # operands, then the parameters of the eq
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the operands alone: precision and the like are not ours to choose."""
+    """Drop a primitive's parameters, such as precision, which don't apply here."""
     return lambda *xs, **_: function(*xs)
 
 
@@ -40,17 +40,17 @@ def _select(which: Any, *cases: Any) -> Any:
 
 
 def _clamp(low: Any, x: Any, high: Any) -> Any:
-    """On the bounds the slope is 0."""
+    """Clamp x to the bounds, with gradient 0 on them."""
     return f.where(x <= low, low, f.where(x >= high, high, x))
 
 
 def _abs(x: Any) -> Any:
-    """The slope at 0 is 1."""
+    """Return |x|, with gradient 1 at 0."""
     return f.where(x >= 0, x, -x)
 
 
 def _logaddexp(a: Any, b: Any) -> Any:
-    """log(eᵃ + eᵇ), which is smooth where both are equal; its parts are not."""
+    """Return log(eᵃ + eᵇ), smooth also where a equals b, unlike a max-based formula."""
     return b + f.softplus(a - b)
 
 
@@ -101,7 +101,7 @@ def _split(x: Any, sizes: Sequence[int], axis: int, **_: Any) -> list[Any]:
 
 
 def _gather(x: Any, indices: Any, dimension_numbers: Any, slice_sizes: Any, **_: Any) -> Any:
-    """Whole rows along one axis, or one element for each place: `take` and `gather`."""
+    """Take whole rows along an axis (`take`), or one element per position (`gather`)."""
     how = dimension_numbers
     if len(how.start_index_map) != 1 or indices.shape[-1] != 1:
         return NotImplemented
@@ -153,7 +153,7 @@ def _dot(a: Any, b: Any, dimension_numbers: Any, **_: Any) -> Any:
 
 
 def _matmul(a: Any, b: Any, left: int, right: int, batch: int) -> Any:
-    """The product as one of matrices, where it is one; else None."""
+    """Return the product if it is one of matrices; else None."""
     ranks = len(a.shape) - batch, len(b.shape) - batch
     if not batch and left == len(a.shape) - 1 and ranks[1] <= 2:
         return product(a, b, transpose_b=ranks[1] == 2 and right == 1)

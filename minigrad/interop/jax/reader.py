@@ -1,4 +1,4 @@
-"""The equations of a JAX function, read one by one: each becomes nodes of ours."""
+"""A reader of a JAX function's equations: each becomes nodes of our graph."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SYSTEM = "JAX"
 
 
 class Reader:
-    """Reads equations: each becomes nodes of ours, or a constant where it reads only constants."""
+    """A reader of equations: each becomes nodes, or a constant if it reads only constants."""
 
     def __init__(self, jax: Any, builder: Builder, careful: bool = False) -> None:
-        """careful: hold the gradient of each equation against JAX's; where it differs, call JAX."""
+        """Set up a reader. careful: call JAX for an equation whose gradient differs from ours."""
         self.jax, self.builder, self.careful = jax, builder, careful
         self.library = str(Path(jax.__file__).parent)
         self.called: tuple[tuple[str, ...], Line | None] | None = None  # from where, if by JAX
@@ -37,7 +37,7 @@ class Reader:
         self.suspects: list[tuple[str, Line | None, Any, Any]] = []
 
     def given(self, name: str, path: Sequence[Any], x: Any) -> Any:
-        """An input: a parameter where it stands in a container; the key of random numbers as is."""
+        """Add an input: a parameter if it is in a container; a random key is left unchanged."""
         dtype = self.jax.numpy.result_type(x)
         if self.is_key(dtype):
             return x
@@ -48,17 +48,17 @@ class Reader:
         return self.builder.placeholder(name, value)
 
     def is_key(self, dtype: Any) -> bool:
-        """Whether this is the data type of keys of random numbers."""
+        """Return whether this is the data type of random keys."""
         return bool(self.jax.dtypes.issubdtype(dtype, self.jax.dtypes.extended))
 
     def expect_numbers(self, dtype: Any) -> None:
-        """TraceError for numbers that NumPy does not have, such as bfloat16."""
+        """Raise TraceError for a data type that NumPy does not have, such as bfloat16."""
         if self.is_key(dtype) or np.dtype(dtype).kind not in "fiubc":
             line = None if self.line is None else Location(*self.line)
             raise TraceError("capture_dtype", system=SYSTEM, dtype=dtype, defined=line)
 
     def refusal(self, reason: str) -> Refused:
-        """Why JAX has no gradient, with the first operator that it does not differentiate."""
+        """Return why JAX has no gradient, with the first operator it can't differentiate."""
         jax = self.jax
         for name, line, run, free in self.suspects:
             shapes = [jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in free]
@@ -69,7 +69,7 @@ class Reader:
         return Refused(reason)
 
     def read(self, jaxpr: Any, consts: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """What the equations make of these inputs."""
+        """Translate the equations for these inputs; return their results."""
         known = {
             **dict(zip(jaxpr.constvars, consts, strict=True)),
             **dict(zip(jaxpr.invars, inputs, strict=True)),
@@ -90,7 +90,7 @@ class Reader:
         if any(self.is_key(y.aval.dtype) for y in equation.outvars):
             operands = [self._value(x) if isinstance(x, Node) else x for x in operands]
         symbolic = any(isinstance(x, Node) for x in operands)
-        inner = _inner(name, params)
+        inner = _inner(equation)
         result: Any = NotImplemented
         if not symbolic and inner is None:
             free, values = _distinct(equation, operands)
@@ -122,14 +122,14 @@ class Reader:
         return list(result) if isinstance(result, (list, tuple)) else [result]
 
     def _is_own(self, inner: Any) -> bool:
-        """Whether a function is one of JAX's own."""
+        """Return whether a function is one of JAX's own."""
         file = getattr(inner.jaxpr.debug_info, "func_filename", None) or self.library
         return bool(file.startswith(self.library))
 
     def _checked(self, jaxpr: Any, equation: Any, operands: list[Any], found: Any) -> Any:
-        """What an equation became, or NotImplemented if JAX's gradient of it is another.
+        """Return what was found, or NotImplemented if JAX's gradient of it differs.
 
-        Rules may differ at a corner (|x| at 0), and a function of JAX's may have one of its own.
+        Rules may differ at a corner (|x| at 0), and a JAX function may have a custom rule.
         """
         if not self.careful or found is NotImplemented:
             return found
@@ -149,19 +149,19 @@ class Reader:
         return found if max(alone.gaps()) <= TOLERANCE else NotImplemented
 
     def _is_complex(self, equation: Any) -> bool:
-        """Whether complex numbers go in or come out: the rules here are for real ones."""
+        """Return whether an operand or result is complex: the rules here are for reals."""
         values = (*equation.invars, *equation.outvars)
         return any(
             np.dtype(x.aval.dtype).kind == "c" for x in values if not self.is_key(x.aval.dtype)
         )
 
     def _alone(self, jaxpr: Any, equation: Any, free: Sequence[Any]) -> Callable[..., Any]:
-        """One equation as a function of the variables that it reads."""
+        """Return one equation as a function of the variables that it reads."""
         one = _only(jaxpr, equation, free)
         return lambda *values: self.jax.core.eval_jaxpr(one, (), *values)
 
     def _value(self, node: Node) -> Any:
-        """What a node is worth for the inputs as given: keys of random numbers are no nodes."""
+        """Compute a node's value for the given inputs; TraceError inside a branch or loop."""
         if node.graph is not self.builder.graph:
             line = node.where if self.line is None else Location(*self.line)
             raise TraceError("capture_key", system=SYSTEM, defined=line)
@@ -170,7 +170,7 @@ class Reader:
         return self.jax.numpy.asarray(value, value.dtype)
 
     def _called(self, equation: Any, inner: Any, operands: list[Any]) -> list[Any]:
-        """The equations of a function; of one of JAX's own they belong to the line that calls it.
+        """Read a function's equations; those of JAX's own belong to the line that calls it.
 
         JAX keeps them from the first call, and with them that call's line.
         """
@@ -193,7 +193,7 @@ class Reader:
         reverse: bool,
         **_: Any,
     ) -> list[Any]:
-        """A loop, unrolled: each step in a scope of its own."""
+        """Unroll a loop, with a scope for each step."""
         consts, rest = operands[:num_consts], operands[num_consts:]
         carry, xs = rest[:num_carry], rest[num_carry:]
         made = []
@@ -253,7 +253,7 @@ class Reader:
         body_nconsts: int,
         **_: Any,
     ) -> Any:
-        """A loop that ends when a value says so: one of ours, which JAX does not differentiate."""
+        """Build a while_loop, which JAX can't differentiate."""
         if any(self.is_key(x.aval.dtype) for x in equation.invars):
             return NotImplemented
         free, _values = _distinct(equation, operands)
@@ -273,7 +273,7 @@ class Reader:
             return self._unless_about_keys(error)
 
     def _unless_about_keys(self, error: TraceError) -> Any:
-        """A branch or a loop that makes random keys inside is called as a whole."""
+        """Return NotImplemented if a body makes random keys: JAX is then called as a whole."""
         if error.key == "capture_key":
             return NotImplemented
         raise error
@@ -284,7 +284,7 @@ class Reader:
             self.suspects.append((equation.primitive.name, self.line, run, free))
 
     def _pulled(self, run: Callable[..., Any], gs: Mapping[int, Any], *xs: Any) -> dict[int, Any]:
-        """The gradients of those of xs that have one, for the gradients of the results."""
+        """Compute JAX's gradients of the real and complex xs from those of the results."""
         real = [i for i, x in enumerate(xs) if _real(x)]
 
         def of(*reals: Any) -> list[Any]:
@@ -296,13 +296,13 @@ class Reader:
         return dict(zip(real, found, strict=True))
 
     def _cotangent(self, y: Any, g: Any) -> Any:
-        """The gradient of a result as JAX takes it: zeros where nothing flows."""
+        """Convert a result's gradient for JAX; None becomes zeros."""
         if not _real(y):
             return np.zeros(y.shape, self.jax.dtypes.float0)
         return self.jax.numpy.zeros_like(y) if g is None else self.jax.numpy.asarray(g, y.dtype)
 
     def _box(self, jaxpr: Any, equation: Any, operands: list[Any], inner: Any) -> list[Node]:
-        """A primitive without a counterpart: it is called as it is."""
+        """Build a node that calls a JAX primitive without a counterpart here."""
         name = equation.primitive.name
         name = name if inner is None else inner.jaxpr.debug_info.func_name
         own_rule = inner is not None or (name in PRIMITIVES and self.careful)
@@ -340,7 +340,7 @@ class Reader:
         return plain_array(self.jax, x)
 
     def where(self, equation: Any) -> tuple[tuple[str, ...], Line | None]:
-        """The user's functions that were being called, but for the outermost, and the line."""
+        """Return the scopes of the user's functions around an equation, and its line."""
         traceback = equation.source_info.traceback
         own = []
         for frame in traceback.frames if traceback is not None else ():
@@ -352,59 +352,63 @@ class Reader:
             return (), None
         file, number = own[0].file_name, own[0].line_num
         line = SavedLine(file, number, linecache.getline(file, number))
-        names = [_called(frame.function_name) for frame in reversed(own[:-1])]
-        path = names = [name for name in names if not name.startswith("<")]
-        if scopes := self.scopes(equation):
-            inner = [name for name in names[-1:] if not scopes[-1].startswith(name)]
-            path = scopes + inner
-        return tuple(label(name) for name in path), (line, 0)
+        names = [called(frame.function_name) for frame in reversed(own[:-1])]
+        return path_of(names, self.scopes(equation)), (line, 0)
 
     def scopes(self, equation: Any) -> list[str]:
-        """The named scopes around an equation: those of modules of flax, for instance."""
+        """Return the named scopes around an equation, such as those of Flax modules."""
         stack = getattr(equation.source_info.name_stack, "stack", ())
         inner = [x.name for x in stack if type(x).__name__ == "Scope"]
         return [*self.around, *inner]
 
 
-def _called(name: str) -> str:
-    """What a function is called: an object that is called, by its class."""
+def path_of(functions: Sequence[str], scopes: Sequence[str]) -> tuple[str, ...]:
+    """Return the scope path for these user functions; named scopes take precedence."""
+    names = path = [name for name in functions if not name.startswith("<")]
+    if scopes:
+        path = [*scopes, *(name for name in names[-1:] if not scopes[-1].startswith(name))]
+    return tuple(label(name) for name in path)
+
+
+def called(name: str) -> str:
+    """Return a function's name; for a callable object, its class's name."""
     *around, name = name.split(".")
     return around[-1] if name == "__call__" and around else name
 
 
 def plain_array(jax: Any, x: Any) -> Any:
-    """An array of NumPy's; of a key of random numbers the whole numbers in it."""
+    """Convert to a NumPy array; a random key becomes the integers in it."""
     if jax.dtypes.issubdtype(getattr(x, "dtype", None), jax.dtypes.extended):
         x = jax.random.key_data(x)
     return np.array(x)[()]
 
 
 def _literal(x: Any) -> Any:
-    """A number that stands in an equation, in the data type that it has there."""
+    """Return a literal of an equation in its data type there."""
     return np.asarray(x.val, x.aval.dtype)[()]
 
 
 def _only(jaxpr: Any, equation: Any, free: Sequence[Any]) -> Any:
-    """The equations of a function, of which only one is left, with what it reads as inputs."""
+    """Return a jaxpr with this equation alone, whose inputs are the variables it reads."""
     results = list(equation.outvars)
     return jaxpr.replace(constvars=[], invars=list(free), outvars=results, eqns=[equation])
 
 
 def _distinct(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """The variables that an equation reads, each once, and what they are here."""
+    """Return the distinct variables that an equation reads, and their values here."""
     pairs = zip(equation.invars, operands, strict=True)
     known = {x: value for x, value in pairs if not hasattr(x, "val")}
     return list(known), list(known.values())
 
 
 def _real(x: Any) -> bool:
-    """Whether a value or a variable has real or complex numbers, which have gradients."""
+    """Return whether a value or variable is real or complex, so that it has a gradient."""
     dtype = getattr(x, "aval", x).dtype
     return isinstance(dtype, np.dtype) and dtype.kind in "fc"
 
 
 def _as_declared(found: Any, equation: Any) -> Any:
-    """The results in the data types that JAX gives them: it counts in 32 bits."""
+    """Convert the results to JAX's data types, which have 32 bits by default."""
     if found is NotImplemented:
         return found
     listed = found if isinstance(found, (list, tuple)) else [found]
@@ -412,14 +416,19 @@ def _as_declared(found: Any, equation: Any) -> Any:
     return [y if y.dtype == dtype else ops.convert(y, dtype) for y, dtype in pairs]
 
 
-def _inner(name: str, params: Any) -> Any:
-    """The equations of a function that is called, as if they stood here; else None."""
+def _inner(equation: Any) -> Any:
+    """Return the equations of a called function that can be inlined; else None.
+
+    A reduction by a function calls it with other shapes, so it can't be inlined.
+    """
+    name, params = equation.primitive.name, equation.params
     if name in ("scan", "while", "cond"):
         return None
     found = next((params[key] for key in BODIES if hasattr(params.get(key), "consts")), None)
     if found is None and name in REMAT:
         return Closed(params["jaxpr"], ())
-    return found
+    inside = [] if found is None else [x.aval.shape for x in found.jaxpr.invars]
+    return found if inside == [x.aval.shape for x in equation.invars] else None
 
 
 class Closed(NamedTuple):

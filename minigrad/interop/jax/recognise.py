@@ -1,4 +1,4 @@
-"""Whether a function is JAX's though none of its inputs is: by the names that it uses."""
+"""Recognition of JAX functions by the names that they use, if no input is JAX's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_FROM_DICT_OR_DEREF", "I
 
 
 def mentions_jax(function: Any) -> bool:
-    """Whether a function, or one of the user's that it calls, uses something of JAX by its name.
+    """Return whether a function, or a user function that it calls, uses JAX by name.
 
     Only its code is looked at; nothing runs.
 
@@ -39,14 +39,14 @@ def mentions_jax(function: Any) -> bool:
 
 
 def _is_jax(x: Any) -> bool:
-    """Whether this is a module of JAX, or something that one defines."""
+    """Return whether this is a JAX module or is defined in one."""
     name = x.__name__ if isinstance(x, ModuleType) else getattr(x, "__module__", None)
     names = (name, type(x).__module__)
     return any(str(n).partition(".")[0] in PACKAGES for n in names if isinstance(n, str))
 
 
 def _parts(x: Any) -> Iterator[Any]:
-    """What a value holds: the functions that run when it is called, and what it is made of."""
+    """Yield a value's contents: the functions that run when it is called, and its items."""
     if isinstance(x, MethodType):
         yield from (x.__func__, x.__self__)
     elif isinstance(x, functools.partial):
@@ -61,7 +61,7 @@ def _parts(x: Any) -> Iterator[Any]:
 
 
 def _used(function: FunctionType) -> Iterator[Any]:
-    """What stands behind the names that a function uses and does not define."""
+    """Yield the values of the names that a function uses and does not define."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
     inner = dict(cells)
     for name in _names(function.__code__):

@@ -1,4 +1,4 @@
-"""ONNX in and out: models that others made as graphs of ours, and graphs of ours for others.
+"""ONNX import and export: other systems' models as minigrad graphs, and the reverse.
 
 `call` has the table of operators, which the modules beside it fill, family by family; `reader`
 walks through a model, `proto` reads its file, `lengths` computes with shapes. `writing` goes the

@@ -1,4 +1,4 @@
-"""Operators of ONNX that rearrange, join, part, repeat and surround."""
+"""ONNX operators that rearrange, join, split, repeat and pad."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _slice(call: Call) -> Any:
 
 
 def _bounds(start: int, stop: int, step: int) -> Any:
-    """As NumPy has them: what lies before the beginning is left out there."""
+    """Convert ONNX slice bounds to NumPy's; an unbounded stop becomes None."""
     big = 1 << 62
     low = None if stop <= -big or (step < 0 and stop < -(1 << 31) + 2) else stop
     high = None if step > 0 and stop >= (1 << 31) - 1 else low
@@ -133,7 +133,7 @@ def _bounds(start: int, stop: int, step: int) -> Any:
 
 
 def _open_slice(call: Call, x: Any, axis: int, start: Any, stop: Any, step: int) -> Any:
-    """Between lengths that are known when the graph runs: the elements at those positions."""
+    """Slice between bounds that are known at run time only: take the elements there."""
     call.expect(step > 0, f"steps={step}")
     n = call.shape()[axis]
     first, last = (
@@ -221,7 +221,7 @@ def _pad(call: Call) -> Any:
 
 
 def _around(call: Call, n: Any, before: int, after: int, mode: str) -> Any:
-    """The positions that a frame of copies takes along an axis, which may be open."""
+    """Return the source positions for padding with copies along an axis, which may be open."""
     if isinstance(n, int):
         return np.pad(np.arange(n), (before, after), mode=mode)  # type: ignore[call-overload]
     last = Lengths((combined("-", n, 1),), single=True).node()

@@ -1,4 +1,4 @@
-"""One operator of an ONNX model while it becomes nodes: its operands, its attributes, its table.
+"""One operator of an ONNX model while it is converted: operands, attributes, rule table.
 
 A rule takes a `Call` and returns its results: one value, or a tuple of them. A value is a node, an
 array (known while the graph is built: what is made of arrays alone is computed at once), lengths of
@@ -26,7 +26,7 @@ TABLE: dict[str, Rule] = {}
 
 
 def operator(*names: str) -> Callable[[Rule], Rule]:
-    """Enter a rule for these operators of ONNX."""
+    """Register a rule for these ONNX operators."""
 
     def enter(rule: Rule) -> Rule:
         TABLE.update(dict.fromkeys(names, rule))
@@ -36,7 +36,7 @@ def operator(*names: str) -> Callable[[Rule], Rule]:
 
 
 def value_of(x: Any) -> Array | None:
-    """The array behind a value that is known while the graph is built."""
+    """Return the array of a value that is known at build time, or None."""
     if isinstance(x, Lengths) and all(isinstance(n, int) for n in x.items):
         array = np.array(x.items, np.int64)
         return array[0] if x.single else array
@@ -62,11 +62,11 @@ class Call:
         return len(self.operands)
 
     def raw(self, i: int) -> Any:
-        """The operand as it is, or None."""
+        """Return the operand unchanged, or None."""
         return self.operands[i] if i < len(self.operands) else None
 
     def __getitem__(self, i: int) -> Any:
-        """The operand as a node or an array; FormatError when it is left out."""
+        """Return the operand as a node or an array; FormatError if it is left out."""
         x = self.raw(i)
         if x is None or isinstance(x, list):
             raise FormatError("onnx_operands", op=self.name, count=len(self.operands), index=i)
@@ -82,14 +82,14 @@ class Call:
         return self.raw(i) is not None
 
     def node_of(self, i: int) -> Node:
-        """The operand as a node of the graph that is being built."""
+        """Return the operand as a node of the graph that is being built."""
         return self.reader.lift(self[i])  # type: ignore[no-any-return]
 
     def attr(self, name: str, default: Any = None) -> Any:
         return self.attrs.get(name, default)
 
     def static(self, i: int, default: Any = None) -> Any:
-        """The operand's value, where the graph depends on it; FormatError if it is not known."""
+        """Return the operand's value at build time; FormatError if it is not known."""
         x = self.raw(i)
         if x is None:
             return default
@@ -104,12 +104,12 @@ class Call:
         return FormatError("onnx_value", op=self.name, name=ascii(name)[:100])
 
     def whole(self, i: int, default: Any = None) -> list[int] | None:
-        """The operand's whole numbers as a list."""
+        """Return the operand's integers as a list."""
         found = self.static(i)
         return default if found is None else [int(n) for n in np.ravel(found)]
 
     def lengths(self, i: int) -> tuple[Length, ...]:
-        """The operand as lengths, some of which may be open."""
+        """Return the operand as lengths, some of which may be open."""
         x = self.raw(i)
         found = items_of(x) if x is not None and not isinstance(x, list) else None
         if found is None:
@@ -120,7 +120,7 @@ class Call:
         return lengths_of(self.ranked(i))
 
     def known_shape(self, i: int = 0) -> tuple[int, ...]:
-        """The shape, all of which has to be known."""
+        """Return an operand's shape; FormatError unless all of it is known."""
         found = self.shape(i)
         if any(not isinstance(n, int) for n in found):
             raise self.refuse(f"shape {tuple(n if isinstance(n, int) else None for n in found)}")
@@ -136,7 +136,7 @@ class Call:
         return len(self.shape(i))
 
     def axis(self, default: int, rank: int | None = None) -> int:
-        """The attribute `axis`, counted from 0."""
+        """Return the attribute `axis`, counted from 0."""
         rank = self.rank() if rank is None else rank
         axis = int(self.attr("axis", default))
         if not -rank <= axis < max(rank, 1):
@@ -144,11 +144,11 @@ class Call:
         return axis % rank if rank else 0
 
     def axes(self, i: int = 1) -> list[int] | None:
-        """The axes: an operand of newer versions, an attribute of older ones."""
+        """Return the axes: an operand in newer versions, an attribute in older ones."""
         return self.whole(i) if self.given(i) else self.attr("axes")
 
     def refuse(self, what: str) -> FormatError:
-        """The error for a use of the operator that we have no counterpart for."""
+        """Return the error for a use of the operator that has no counterpart here."""
         return FormatError("onnx_unsupported", op=self.name, what=what)
 
     def expect(self, right: bool, what: str) -> None:
@@ -163,7 +163,7 @@ class Call:
 
 
 def reshaped(x: Any, wanted: Sequence[Length]) -> Any:
-    """x in the shape of these lengths, one of which may be −1; open ones stay open."""
+    """Reshape x to these lengths, one of which may be −1; open ones stay open."""
     lengths, open_places = list(wanted), [i for i, n in enumerate(wanted) if not isinstance(n, int)]
     if -1 in lengths and open_places:
         i = lengths.index(-1)
@@ -176,7 +176,7 @@ def reshaped(x: Any, wanted: Sequence[Length]) -> Any:
 
 
 def stretched(x: Any, wanted: Sequence[Length], reader: Any) -> Any:
-    """x repeated to these lengths."""
+    """Broadcast x to these lengths."""
     if all(isinstance(n, int) for n in wanted):
         return ops.broadcast_to(x, shape=tuple(wanted))
     x = reader.lift(x)
@@ -189,7 +189,7 @@ def size_of(x: Any) -> Length:
 
 
 def counted(reader: Any, start: Length, count: Length, step: int = 1) -> Any:
-    """start, start + step, …: so many whole numbers, an array if all is known."""
+    """Return `count` integers from `start` by `step`; an array if all lengths are known."""
     if isinstance(count, int):
         numbers: Any = np.arange(count, dtype=np.int64) * step
     else:

@@ -1,4 +1,4 @@
-"""Branches and loops of ONNX, whose bodies are graphs that see what is around them."""
+"""ONNX's If, Loop and Scan, whose bodies are graphs that can read outer values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_UNROLLED = 64
 
 
 def _node(call: Call, x: Any) -> Any:
-    """A value as an operand: lengths and arrays, too."""
+    """Return a value as an operand; lengths become a node."""
     return x.node() if hasattr(x, "items") and not isinstance(x, (np.ndarray, np.generic)) else x
 
 
@@ -26,7 +26,7 @@ def _results(call: Call, values: list[Any]) -> tuple[Any, ...]:
 
 @operator("If")
 def _if(call: Call) -> Any:
-    """Where the condition is known, the arm that is taken is all that there is."""
+    """Build a conditional; if the condition is known, only the branch taken."""
     arms, decided = [call.attr("then_branch"), call.attr("else_branch")], value_of(call.raw(0))
     if decided is not None:
         return tuple(call.reader.body(arms[0 if np.all(decided) else 1], []))
@@ -70,7 +70,7 @@ def _loop(call: Call) -> Any:
 
 
 def _goes_on(body: Any) -> bool:
-    """Whether the condition that a body gives back is the one it was given, or always true."""
+    """Return whether a body's condition output is its condition input, or constant."""
     name, given = body.output[0].name, body.input[1].name
     makers = {output: node for node in body.node for output in node.output}
     while name in makers and makers[name].op_type == "Identity":
@@ -92,7 +92,7 @@ def _scan(call: Call, body: Any, most: Any) -> Any:
 
 
 def _unrolled(call: Call, body: Any, most: Any, first: Any) -> Any:
-    """Step after step, as long as the condition is known and true."""
+    """Unroll a loop while its condition is known and true."""
     state: list[Any] = [call.raw(i) for i in range(2, len(call))]
     go: Any = True if first is None else bool(np.all(first))
     rows: list[list[Any]] = [[] for _ in range(len(body.output) - 1 - len(state))]

@@ -1,4 +1,4 @@
-"""Convolutions of ONNX: of rows, images and volumes, and back."""
+"""ONNX convolutions of rows, images and volumes, and transposed ones."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.interop.onnx.call import Call, operator, reshaped, stretched
 from minigrad.interop.onnx.lengths import combined, lengths_of
+from minigrad.nn.functional import dilated
 from minigrad.ops.lengths import Length
 from minigrad.ops.windows import along
 
@@ -20,7 +21,7 @@ FULL = (None, None, None)
 
 
 def windows_of(call: Call, size: Sequence[int], lengths: Sequence[Length]) -> tuple[Any, ...]:
-    """Strides, dilations, and pairs of paddings along the axes of the images."""
+    """Return strides, dilations, and pairs of paddings along the axes of the images."""
     n = len(size)
     strides = list(call.attr("strides", [1] * n))
     dilations = list(call.attr("dilations", [1] * n))
@@ -43,7 +44,7 @@ def windows_of(call: Call, size: Sequence[int], lengths: Sequence[Length]) -> tu
 
 
 def _images(x: Any, dims: int) -> Any:
-    """A row of pixels is an image of height 1."""
+    """Turn a row of pixels into an image of height 1."""
     return ops.expand_dims(x, axis=2) if dims == 1 else x
 
 
@@ -52,24 +53,15 @@ def _row(y: Any, dims: int) -> Any:
 
 
 def framed(x: Any, pads: Sequence[tuple[int, int]], value: float = 0) -> Any:
-    """x with these widths around its last axes."""
+    """Pad x by these widths along its last axes."""
     if not any(map(any, pads)):
         return x
     lead = len(x.shape) - len(pads)
     return ops.pad(x, widths=((0, 0),) * lead + tuple(pads), value=value)
 
 
-def _apart(w: Any, dilations: Sequence[int]) -> Any:
-    """Kernels with zeros between their elements."""
-    if all(d == 1 for d in dilations):
-        return w
-    lengths = [(n - 1) * d + 1 for n, d in zip(w.shape[2:], dilations, strict=True)]
-    frame = np.zeros((*w.shape[:2], *lengths), w.dtype)
-    return ops.unslice(w, frame, key=("...", *((None, None, d) for d in dilations)))
-
-
 def convolved(call: Call, x: Any, w: Any) -> Any:
-    """A convolution of rows or images, as the attributes of the call say."""
+    """Build a convolution of rows, images or volumes from the call's attributes."""
     shape = lengths_of(w)
     call.expect(all(isinstance(n, int) for n in shape[2:]), f"kernels {shape[2:]}")
     dims = len(shape) - 2
@@ -79,7 +71,7 @@ def convolved(call: Call, x: Any, w: Any) -> Any:
         return _in_depth(call, framed(x, pads), w, strides, dilations)
     if dims == 1:
         strides, dilations, pads = [1, *strides], [1, *dilations], [(0, 0), *pads]
-    x, w = _images(x, dims), _apart(_images(w, dims), dilations)
+    x, w = _images(x, dims), dilated(_images(w, dims), dilations)
     groups, how = int(call.attr("group", 1)), {"stride": tuple(strides)}
     even = all(a == b for a, b in pads)
     options: dict[str, Any] = {**how, "padding": tuple(a for a, _ in pads) if even else 0}
@@ -89,7 +81,7 @@ def convolved(call: Call, x: Any, w: Any) -> Any:
 
 
 def _in_depth(call: Call, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
-    """A convolution of volumes: for each layer of the kernels one of images, added up."""
+    """Build a 3-D convolution as a sum of 2-D ones, one for each depth slice of the kernels."""
     n, c, deep, tall, wide = lengths_of(x)
     depth = w.shape[2]
     call.expect(isinstance(deep, int), "shape ?")
@@ -103,7 +95,7 @@ def _in_depth(call: Call, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
         layers = ops.slice_(x, key=(FULL, FULL, (part.start, part.stop, part.step)))
         images = ops.transpose(layers, axes=(0, 2, 1, 3, 4))
         images = reshaped(images, [combined("*", n, count), c, tall, wide])
-        kernels = _apart(ops.slice_(w, key=(FULL, FULL, i)), dilations[1:])
+        kernels = dilated(ops.slice_(w, key=(FULL, FULL, i)), dilations[1:])
         y = ops.conv2d(images, kernels, **options)
         total = y if total is None else total + y
     _, k, rows, columns = lengths_of(total)
@@ -117,13 +109,13 @@ def _conv(call: Call) -> Any:
 
 
 def per_channel(value: Any, rank: int) -> Any:
-    """One number for each channel, along axis 1."""
+    """Reshape one number for each channel so that it broadcasts along axis 1."""
     return ops.reshape(value, shape=(-1, *[1] * (rank - 2)))
 
 
 @operator("ConvTranspose")
 def _conv_transpose(call: Call) -> Any:
-    """The gradient of a convolution for its images, and then the frame is cut off."""
+    """Build a transposed convolution: a convolution's input gradient, without the padding."""
     x, w = call.ranked(), call[1]
     shape, lengths = call.known_shape(1), call.shape()[2:]
     dims, groups = len(shape) - 2, int(call.attr("group", 1))
@@ -138,11 +130,11 @@ def _conv_transpose(call: Call) -> Any:
     if dims == 1:
         grown, strides, dilations = [1, *grown], [1, *strides], [1, *dilations]
         pads = [(0, 0), *pads]
-    x, w = _images(x, dims), _apart(_images(w, dims), dilations)
+    x, w = _images(x, dims), dilated(_images(w, dims), dilations)
     corner = ops.slice_(x, key=(FULL, (0, 1, None), (0, 1, None), (0, 1, None)))
     n = lengths_of(corner)[0]
     like = stretched(corner, [n, shape[1] * groups, *grown], call.reader)
-    # Rows that are added beyond the reach of the strides: no window lies there.
+    # Rows that are added beyond the reach of the strides: there is no window.
     missing = [max(e, 0) // s for e, s in zip(extra, strides[-dims:], strict=True)]
     x = framed(x, [(0, 0)] * (2 - dims) + [(0, m) for m in missing])
     options: dict[str, Any] = {"stride": tuple(strides)}
@@ -156,7 +148,7 @@ def _conv_transpose(call: Call) -> Any:
 
 
 def _pads_for(call: Call, pads: Any, lengths: Any, strides: Any, grown: Any) -> Any:
-    """The paddings that leave the shape which is asked for."""
+    """Return the paddings that produce the requested output shape."""
     wanted, auto = call.attr("output_shape"), call.attr("auto_pad", "NOTSET")
     if wanted is None and not auto.startswith("SAME"):
         return pads
@@ -170,7 +162,7 @@ def _pads_for(call: Call, pads: Any, lengths: Any, strides: Any, grown: Any) -> 
 
 @operator("Col2Im")
 def _col2im(call: Call) -> Any:
-    """Each column goes back to the patch it came from: a transposed convolution of units."""
+    """Add each column to its patch: a transposed convolution with one-hot kernels."""
     size, block = call.whole(1) or [], call.whole(2) or []
     call.expect(len(block) == 2, f"{len(block)} axes")
     strides, dilations, pads = windows_of(call, block, size)
@@ -182,7 +174,7 @@ def _col2im(call: Call) -> Any:
     grown = [m + sum(p) for m, p in zip(size, pads, strict=True)]
     places = [(m - k) // s + 1 for m, k, s in zip(grown, wide, strides, strict=True)]
     g = reshaped(call[0], [combined("*", n, channels), area, *places])
-    w = _apart(np.eye(area, dtype=g.dtype).reshape(area, 1, *block), dilations)
+    w = dilated(np.eye(area, dtype=g.dtype).reshape(area, 1, *block), dilations)
     corner = ops.slice_(g, key=(FULL, (0, 1, None), (0, 1, None), (0, 1, None)))
     like_ = ops.broadcast_to(corner, shape=(-1, 1, *grown))
     y = ops.conv2d_input(g, w, like_, stride=tuple(strides))

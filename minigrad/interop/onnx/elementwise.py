@@ -68,14 +68,14 @@ TABLE.update({name: _same(name) for name in SAME})
 
 
 def _from_axis(call: Call, y: Any) -> Any:
-    """The second operand as older versions lay it: from an axis of the first one on."""
+    """Align the second operand with the first from an axis on, as older versions do."""
     rank, own = call.rank(), len(y.shape)
     axis = int(call.attr("axis", rank - own)) % max(rank, 1)
     return ops.reshape(y, shape=(*y.shape, *[1] * (rank - axis - own)))
 
 
 def like(x: Any, y: Any) -> Any:
-    """y in the data type of x."""
+    """Cast y to the data type of x."""
     return y if y.dtype == x.dtype else ops.cast(y, dtype=x.dtype)
 
 
@@ -89,7 +89,7 @@ def _many(call: Call) -> Any:
 
 @operator("Div")
 def _div(call: Call) -> Any:
-    """Whole numbers are divided towards 0."""
+    """Divide; quotients of integers are truncated towards 0."""
     a, b = call[0], call[1]
     if a.dtype.kind == "f":
         return ops.div(a, b)
@@ -110,7 +110,7 @@ def _mod(call: Call) -> Any:
 
 
 def _size(x: Any) -> Any:
-    """|x|, of which something odd is made: unlike that of `abs`, the slope at 0 is 1."""
+    """Return |x| for use in an odd function: unlike that of `abs`, the gradient at 0 is 1."""
     return ops.where(x < 0, -x, x)
 
 
@@ -160,7 +160,7 @@ def _bit_cast(call: Call) -> Any:
 
 
 def converted(x: Any, dtype: Any) -> Any:
-    """x in a data type: NaN is true, and nothing is done where it has the type."""
+    """Cast x to a data type unless it has it; NaN becomes True."""
     return x if x.dtype == dtype else ops.cast(x, dtype=dtype)
 
 
@@ -261,7 +261,7 @@ def _is_inf(call: Call) -> Any:
 
 @operator("BitShift")
 def _bit_shift(call: Call) -> Any:
-    """Shifting is multiplying by a power of 2, or dividing."""
+    """Shift bits by multiplying or dividing by a power of 2."""
     x, power = call[0], ops.pow(call[1].dtype.type(2), call[1])
     return x * power if call.attr("direction") == "LEFT" else ops.floor_divide(x, power)
 
@@ -274,7 +274,7 @@ def _bitwise_not(call: Call) -> Any:
 
 @operator("BitwiseAnd", "BitwiseOr", "BitwiseXor")
 def _bitwise(call: Call) -> Any:
-    """By bits: each of them is a truth value."""
+    """Compute And, Or or Xor bit by bit, with each bit as a Boolean."""
     a, b = call[0], call[1]
     bits = 8 * a.dtype.itemsize
     op = {"And": ops.logical_and, "Or": ops.logical_or, "Xor": ops.logical_xor}[call.name[7:]]

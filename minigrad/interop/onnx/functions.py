@@ -1,4 +1,4 @@
-"""Operators that ONNX itself defines by others: their bodies are read as any other nodes."""
+"""ONNX operators that ONNX defines as functions: their bodies are read as other nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minigrad.static import Node
 
 
 def function_body(node: Any, domain: str, version: int, operands: list[Any]) -> Any:
-    """The FunctionProto that defines an operator for operands of these types, or None."""
+    """Return the FunctionProto that defines an operator for these operands, or None."""
     onnx = wanted("onnx", extra="onnx")
     space = "" if domain == "ai.onnx" else domain
     try:
@@ -31,12 +31,12 @@ def function_body(node: Any, domain: str, version: int, operands: list[Any]) -> 
 
 
 def _newest(versions: list[int], version: int) -> int:
-    """The newest body that the model's opset allows, or the first there is: it names its own."""
+    """Return the newest version that the model's opset allows, or else the oldest."""
     return max([v for v in versions if v <= version], default=min(versions))
 
 
 def _whole(body: Any, schema: Any) -> Any:
-    """The body with the attributes' values that are meant where a call leaves them out."""
+    """Add to a body the default values of attributes that a call may leave out."""
     named = {a.name for a in body.attribute_proto}
     for name, attribute in schema.attributes.items():
         if name not in named and attribute.default_value.type:
@@ -52,7 +52,7 @@ def _parsed(text: bytes) -> Any:
 
 
 def _kind(onnx: Any, x: Any) -> bytes:
-    """What ONNX is told of an operand: its type and the lengths that are known."""
+    """Return an operand's serialized TypeProto: its type and the lengths that are known."""
     if not isinstance(x, Node):
         return bytes(onnx.TypeProto().SerializeToString())
     proto = onnx.helper.make_tensor_type_proto(NUMBERS[x.dtype], x.shape)

@@ -22,26 +22,26 @@ from minigrad.static import Node
 
 @dataclass(frozen=True)
 class Lengths:
-    """A vector of lengths, or a single one; whole numbers, some of which are not known yet."""
+    """A vector of lengths, or a single one: integers, some of which are not known yet."""
 
     items: tuple[Length, ...]
     single: bool = False
 
     def node(self) -> Any:
-        """As a value of the graph."""
+        """Build a node with these lengths as its value."""
         likes, shape = apart(self.items)
         value = ops.lengths_of(*likes, shape=shape)
         return ops.slice_(value, key=(0,)) if self.single else value
 
 
 def lengths_of(x: Any) -> tuple[Length, ...]:
-    """The lengths of a value: numbers, and (node, axis) for those that are open."""
+    """Return a value's lengths: numbers, and (node, axis) for those that are open."""
     shape: Any = x.spec.shape if isinstance(x, Node) else x.shape
     return tuple((x, i) if isinstance(n, Dim) else int(n) for i, n in enumerate(shape))
 
 
 def items_of(x: Any) -> tuple[Length, ...] | None:
-    """The lengths that a value holds, if it is known to hold such."""
+    """Return the lengths that a value holds, or None if they are unknown."""
     if isinstance(x, Lengths):
         return x.items
     if isinstance(x, Node) or x.ndim > 1 or x.dtype.kind not in "iu":
@@ -50,7 +50,7 @@ def items_of(x: Any) -> tuple[Length, ...] | None:
 
 
 def apart(items: Sequence[Length], first: Node | None = None) -> tuple[list[Node], Any]:
-    """The nodes that lengths are read from, and the lengths with their positions in that list."""
+    """Return the nodes that lengths are read from, and the lengths with indices into them."""
     likes: list[Node] = [] if first is None else [first]
 
     def placed(length: Length) -> Length:
@@ -67,7 +67,7 @@ def apart(items: Sequence[Length], first: Node | None = None) -> tuple[list[Node
 
 
 def same(a: Length, b: Length) -> bool:
-    """Whether two lengths are known to be equal."""
+    """Return whether two lengths are known to be equal."""
     if isinstance(a, int) or isinstance(b, int):
         return bool(a == b) if isinstance(a, int) and isinstance(b, int) else False
     if len(a) == len(b) == 2:
@@ -76,7 +76,7 @@ def same(a: Length, b: Length) -> bool:
 
 
 def combined(sign: str, a: Length, b: Length) -> Length:
-    """Two lengths put together; a product is parted into its factors."""
+    """Combine two lengths by an operator, simplified if possible."""
     if isinstance(a, int) and isinstance(b, int):
         return SIGNS[sign](a, b)
     if (sign in "*/" and b == 1) or (sign in "+-" and b == 0):
@@ -99,7 +99,7 @@ def product(items: Sequence[Length]) -> Length:
 
 
 def quotient(above: Sequence[Length], below: Sequence[Length]) -> Length:
-    """A product over another: what stands on both sides goes."""
+    """Divide one product of lengths by another, cancelling common factors."""
     top = [f for a in above for f in factors(a)]
     bottom = []
     for f in (f for b in below for f in factors(b)):
@@ -216,7 +216,7 @@ def _stretched(*all_items: tuple[Length, ...]) -> list[tuple[Length, ...]]:
 
 @rule("Equal")
 def _equal(call: Any, xs: list[Any]) -> Any:
-    """Lengths are never negative; that is what exported models ask."""
+    """Compare lengths, which are never negative; None if the answer is unknown."""
     items = [items_of(x) for x in xs]
     if None in items:
         return None

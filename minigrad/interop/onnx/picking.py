@@ -1,4 +1,4 @@
-"""Operators of ONNX that pick elements by position, and put some in their place."""
+"""ONNX operators that gather and scatter elements by position."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def _gather_elements(call: Call) -> Any:
 
 
 def _from_zero(call: Call, axis: int) -> Any:
-    """Positions along an axis, counted from its beginning, where that is possible."""
+    """Count positions along an axis from its beginning, if its length is known."""
     places, n = call[1], call.shape()[axis]
     return ops.where(places < 0, places + n, places) if isinstance(n, int) else places
 
 
 def _flat(call: Call, axes: int, batch: int = 0) -> Any:
-    """Places along some axes, in the last axis of operand 1, numbered through those axes."""
+    """Return flat indices for positions along some axes, held in operand 1's last axis."""
     lengths = call.known_shape()[batch : batch + axes]
     places: Any = 0
     for i, n in enumerate(lengths):
@@ -62,7 +62,7 @@ def _gather_nd(call: Call) -> Any:
 
 
 def _put(call: Call, x: Any, values: Any, places: Any, how: str) -> Any:
-    """x with values put at numbered elements, added there, or reduced with what stands there."""
+    """Put values at flat indices of x, or reduce them with the elements there."""
     if how == "none":
         return put(x, values, places)
     flat_x, flat_values = (ops.reshape(v, shape=(-1,)) for v in (x, values))
@@ -120,7 +120,7 @@ def _scatter_nd(call: Call) -> Any:
 
 @operator("TensorScatter")
 def _tensor_scatter(call: Call) -> Any:
-    """A part of a cache written anew: from a position on, for each sample its own."""
+    """Write values into a cache along an axis, from each sample's own position on."""
     axis = int(call.attr("axis", -2)) % call.rank()
     shape, form = call.known_shape(), call.known_shape(1)
     n, circular = shape[axis], call.attr("mode", "linear") == "circular"
@@ -154,7 +154,7 @@ def _reverse_sequence(call: Call) -> Any:
 
 
 def reversed_within(x: Any, lengths: Any, shape: tuple[int, ...], batch: int, time: int) -> Any:
-    """x turned round along `time`, of each sample as much as its length says."""
+    """Reverse x along `time`, each sample up to its own length."""
     steps = np.arange(shape[time]).reshape([-1 if i == time else 1 for i in range(len(shape))])
     counts = ops.reshape(lengths, shape=tuple(-1 if i == batch else 1 for i in range(len(shape))))
     places = ops.where(ops.less(steps, counts), counts - 1 - steps, steps)

@@ -1,4 +1,4 @@
-"""Operators of ONNX that put the elements of windows together."""
+"""ONNX pooling operators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _pool(call: Call) -> Any:
 
 
 def _up(call: Call, n: Any, k: int, step: int, apart: int, pad: tuple[int, int]) -> tuple[int, int]:
-    """The padding with as much behind as the last window, rounded up, needs."""
+    """Return the padding, extended at the end for the last window of a rounded-up count."""
     call.expect(isinstance(n, int), "ceil_mode=1")
     wide = (k - 1) * apart + 1
     count = -(-(n + sum(pad) - wide) // step) + 1
@@ -70,7 +70,7 @@ def _pooled(
 
 
 def _share(call: Call, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
-    """By how much more a mean counts that leaves the padding out, or part of it."""
+    """Return the factor for means that leave out the padding, or a part of it."""
     lengths = call.known_shape()[2:] if any(map(any, pads)) else ()
     ones = np.ones((1, 1, *lengths), np.float32)
     if call.attr("count_include_pad", 0):
@@ -85,7 +85,7 @@ def _share(call: Call, size: Any, strides: Any, dilations: Any, pads: Any) -> An
 
 
 def _taps(frame: Any, size: Any, strides: Any, dilations: Any) -> list[Any]:
-    """For each element of the window what lies there at all places."""
+    """Return for each element of the window its values at all window positions."""
     lengths = frame.shape[-len(size) :]
     if None in lengths:
         raise ValueError("shape ?")
@@ -104,7 +104,7 @@ def _taps(frame: Any, size: Any, strides: Any, dilations: Any) -> list[Any]:
 
 
 def _places(call: Call, x: Any, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
-    """Where the largest elements lie, numbered through all axes."""
+    """Return the flat index of each window's largest element, counted through all axes."""
     shape = list(call.shape())
     rank, turn = len(shape), bool(call.attr("storage_order", 0))
     order = [*range(rank - 2), rank - 1, rank - 2] if turn else list(range(rank))

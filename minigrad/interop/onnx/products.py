@@ -31,7 +31,7 @@ def _gemm(call: Call) -> Any:
 
 @operator("Einsum")
 def _einsum(call: Call) -> Any:
-    """Every operand gets an axis for each letter; the product is summed over what is gone."""
+    """Build einsum: align the operands' axes by letter, multiply, sum the letters removed."""
     equation = call.attr("equation").replace(" ", "")
     left, _, right = equation.partition("->")
     terms, xs = left.split(","), call.all()
@@ -60,7 +60,7 @@ def _spelled(term: str, x: Any, dots: str) -> str:
 
 
 def _aligned(x: Any, term: str, order: str) -> Any:
-    """The axes of x in this order, with one of length 1 for each letter that it lacks."""
+    """Order the axes of x, with one of length 1 for each letter that it lacks."""
     for letter in dict.fromkeys(term):
         while term.count(letter) > 1:  # a diagonal
             i = term.index(letter)
@@ -79,7 +79,7 @@ def _aligned(x: Any, term: str, order: str) -> Any:
 
 @operator("Det")
 def _det(call: Call) -> Any:
-    """By the first row, for small matrices."""
+    """Build determinants of matrices up to 4 × 4 by expansion along the first row."""
     n = call.known_shape()[-1]
     call.expect(n <= 4, f"{n} × {n}")
 

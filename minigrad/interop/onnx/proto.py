@@ -1,4 +1,4 @@
-"""The file of a model, believed in nothing: what it claims is held against what there is."""
+"""ONNX model files, which are untrusted: their claims are checked against their data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEEPEST = 32
 
 
 def loaded(model: Any) -> Any:
-    """The ModelProto of a path, of bytes, or as it is; FormatError for what is none."""
+    """Return the ModelProto of a path, of bytes, or itself; FormatError for anything else."""
     onnx = wanted("onnx", extra="onnx")
     if isinstance(model, onnx.ModelProto):
         return model
@@ -52,7 +52,7 @@ def _read(path: Any) -> bytes:
 
 
 def _external(model: Any, folder: str) -> None:
-    """Read data that lies beside the model: in its folder, and no more than is claimed."""
+    """Read external data from the model's folder, and no more than it claims."""
     for tensor in model.graph.initializer:
         if not tensor.external_data:
             continue
@@ -78,14 +78,14 @@ def _external(model: Any, folder: str) -> None:
 
 
 def checked(model: Any) -> Any:
-    """The model, if every value it reads is given, once and without a cycle, and it is no bomb."""
+    """Return the model; FormatError for missing or repeated names, cycles, or its size."""
     _check(model.graph, frozenset(), 0, [0])
     _check_functions(model)
     return model
 
 
 def _check(graph: Any, outside: Set[str], depth: int, count: list[int]) -> None:
-    """FormatError for a name that nothing gives, or two do; the same for the bodies of nodes."""
+    """Raise FormatError for undefined or repeated names, also in the bodies of nodes."""
     if depth > DEEPEST:
         raise FormatError("onnx_depth", name=ascii(graph.name)[:60], most=DEEPEST)
     count[0] += len(graph.node)
@@ -105,9 +105,9 @@ def _check(graph: Any, outside: Set[str], depth: int, count: list[int]) -> None:
 
 
 def initializers(graph: Any) -> dict[str, Any]:
-    """The stored tensors of a graph by their names.
+    """Return the stored tensors of a graph by their names.
 
-    Some exporters store one twice; FormatError where the copies differ, and either may be meant.
+    Some exporters store one twice; FormatError if the copies differ.
     """
     found: dict[str, Any] = {}
     for tensor in graph.initializer:
@@ -118,7 +118,7 @@ def initializers(graph: Any) -> dict[str, Any]:
 
 
 def _expect_distinct(names: Iterable[str]) -> None:
-    """Refuse names of which two are the same; an empty one stands for nothing."""
+    """Raise FormatError for repeated names; empty ones, which mean no value, don't count."""
     seen: set[str] = set()
     for name in filter(None, names):
         if name in seen:
@@ -127,7 +127,7 @@ def _expect_distinct(names: Iterable[str]) -> None:
 
 
 def in_order(nodes: Sequence[Any], given: Iterable[str]) -> list[Any]:
-    """The nodes so that each comes after those it reads from; sorted nodes stay as they are.
+    """Sort nodes so that each follows those it reads from; sorted nodes keep their order.
 
     ONNX demands this order of a file, but ONNX Runtime runs files without it, and tools write them.
     given: names that have a value before the first node. FormatError for nodes that form a cycle
@@ -155,7 +155,7 @@ def in_order(nodes: Sequence[Any], given: Iterable[str]) -> list[Any]:
 
 
 def _reads(node: Any) -> set[str]:
-    """The names that a node reads, also those that its bodies take from around them."""
+    """Return the names that a node reads, including outer names that its bodies read."""
     names = set(node.input)
     for body in _bodies(node):
         own = {x.name for x in (*body.input, *body.initializer)}
@@ -166,18 +166,18 @@ def _reads(node: Any) -> set[str]:
 
 
 def _bodies(node: Any) -> Iterator[Any]:
-    """The graphs that a node holds: the arms of a branch, the body of a loop."""
+    """Yield the graphs that a node holds: the branches of an If, the body of a loop."""
     for attribute in node.attribute:
         yield from [attribute.g] if attribute.HasField("g") else attribute.graphs
 
 
 def label(node: Any) -> str:
-    """What a message calls a node: its name, or that of what it gives."""
+    """Return a node's name for messages: its own, or that of its first output."""
     return ascii(node.name or next(iter(node.output), node.op_type))[:100]
 
 
 def _check_functions(model: Any) -> None:
-    """Refuse two functions of one name, and one that calls itself, by whatever detour."""
+    """Raise FormatError for functions with equal names and for recursive ones."""
     functions = {(f.domain, f.name): f for f in model.functions}
     _expect_distinct(f"{f.domain}.{f.name}" for f in model.functions)
     calls = {key: set(_calls(f.node)) & functions.keys() for key, f in functions.items()}
@@ -189,7 +189,7 @@ def _check_functions(model: Any) -> None:
 
 
 def _calls(nodes: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """What nodes call, by domain and name, in their bodies, too."""
+    """Yield the domain and name of each operator that nodes call, also in their bodies."""
     for node in nodes:
         yield node.domain, node.op_type
         for body in _bodies(node):
@@ -197,7 +197,7 @@ def _calls(nodes: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 
 def attributes(node: Any) -> dict[str, Any]:
-    """The attributes of a node by their names: numbers, texts, lists of them, tensors, graphs."""
+    """Return a node's attributes by name: numbers, strings, lists of them, tensors, graphs."""
     found: dict[str, Any] = {}
     for a in node.attribute:
         if a.type == 1:

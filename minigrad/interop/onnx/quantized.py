@@ -13,7 +13,7 @@ from minigrad.interop.onnx.convolutions import convolved
 
 
 def along(call: Call, value: Any, axis: int, rank: int) -> Any:
-    """A number for all, one for each place along the axis, or one for each block of them."""
+    """Broadcast a parameter: one for all, for each position along the axis, or each block."""
     if value is None or len(value.shape) == 0 or value.shape == (1,):
         return value if value is None else ops.reshape(value, shape=())
     if len(value.shape) == 1:
@@ -43,7 +43,7 @@ def _quantize(call: Call) -> Any:
 
 
 def rounded(x: Any, zero: Any, dtype: Any) -> Any:
-    """x rounded, moved by the zero point, and confined to the data type."""
+    """Round x, add the zero point, and clip to the range of the data type."""
     y = ops.round(x)
     if zero is not None:
         y = y + ops.cast(zero, dtype=y.dtype)
@@ -62,7 +62,7 @@ def _dequantize(call: Call) -> Any:
 
 
 def _centred(call: Call, x: Any, zero: Any) -> Any:
-    """x less its zero point, as 32-bit numbers."""
+    """Subtract the zero point from x, as 32-bit integers."""
     x = ops.cast(x, dtype=int32)
     return x if zero is None else x - ops.cast(zero, dtype=int32)
 

@@ -47,14 +47,14 @@ def from_onnx(
     *,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
 ) -> Graph:
-    """The graph of an ONNX model: a path, the bytes of a file, or an `onnx.ModelProto`.
+    """Return the graph of an ONNX model: a path, a file's bytes, or an `onnx.ModelProto`.
 
-    Placeholders have the names of the model's inputs; an input with no fixed length along an axis
-    stays open there. Weights are variables that training can change, all else that is given is
-    constant. known: values of inputs, by name, with which the graph is built, as for one that says
-    how to reshape; they are no placeholders. shapes: for inputs by name, where the model leaves
-    more open than it can be built with. Raises FormatError, with the reason, for what is no model,
-    or asks for what there is no counterpart of; MissingPackageError without the extra `onnx`.
+    Placeholders have the names of the model's inputs; an axis of an input without a fixed length
+    stays open. Weights are variables that training can change; all other stored values are
+    constants. known: values of inputs, by name, that the graph is built with, such as the shape of
+    a reshape; they are no placeholders. shapes: for inputs by name, if the model leaves more axes
+    open than the graph can be built with. FormatError, with the reason, for what is no model, or
+    uses what has no counterpart here; MissingPackageError without the extra `onnx`.
 
     >>> import minigrad as mg
     >>> x = mg.placeholder("x", shape=(None, 2))
@@ -65,7 +65,7 @@ def from_onnx(
     >>> mg.run(graph, {"x": [[1, -1]]}).tolist()
     [[3.0, 0.0]]
     """
-    scope, context.scope = context.scope, ""
+    scope, context.now.scope = context.now.scope, ""
     try:
         proto = loaded(model)
         return _Reader(checked(proto), known or {}, shapes or {}).graph()
@@ -76,11 +76,11 @@ def from_onnx(
         about: dict[str, Any] = {"reason": error.pair, "ran": here()}
         raise FormatError("onnx_load", path=name, **about) from error
     finally:
-        context.scope = scope
+        context.now.scope = scope
 
 
 class _Reader:
-    """The values of a model by their names, while it is read."""
+    """A reader of a model, with the values read so far by name."""
 
     def __init__(self, model: Any, known: Mapping[str, Any], shapes: Mapping[str, Any]) -> None:
         self.model, self.known, self.shapes = model, known, shapes
@@ -106,7 +106,7 @@ class _Reader:
             return build_graph(inputs, outputs[0] if len(outputs) == 1 else outputs)
 
     def _weights(self, proto: Any, values: dict[str, Any]) -> None:
-        """Floats that have an axis are variables; numbers by themselves, and shapes, are not."""
+        """Add float arrays as variables; scalars and integers stay constant."""
         buffers = {
             node.input[i]
             for node in proto.node
@@ -238,7 +238,7 @@ class _Reader:
         return x if x is None or isinstance(x, list) else self.lift(x)
 
     def _inlined(self, body: Any, node: Any, operands: list[Any]) -> tuple[Any, ...]:
-        """What a function gives: its nodes once more, with the attributes of the call."""
+        """Inline a function's nodes with the attributes of the call; return its results."""
         if self.depth >= DEEPEST:
             raise FormatError("onnx_depth", name=ascii(node.op_type)[:60], most=DEEPEST)
         values: dict[str, Any] = {"": None, **dict.fromkeys(body.input)}
@@ -263,7 +263,7 @@ class _Reader:
             self.depth -= 1
 
     def body(self, proto: Any, operands: Sequence[Any]) -> list[Any]:
-        """What a branch or the body of a loop gives, here, for these operands."""
+        """Inline a branch or loop body for these operands; return its results."""
         if self.depth >= DEEPEST:
             raise FormatError("onnx_depth", name=ascii(proto.name)[:60], most=DEEPEST)
         values: dict[str, Any] = {"": None}
@@ -279,7 +279,7 @@ class _Reader:
             self.depth -= 1
 
     def lift(self, x: Any) -> Node:
-        """A value as a node of the graph that is being built."""
+        """Return a value as a node of the graph that is being built."""
         if isinstance(x, Lengths):
             x = x.node() if any(not isinstance(n, int) for n in x.items) else _fixed(x)
         return x if isinstance(x, Node) else get_default_graph().constant(np.asarray(x)[()])
@@ -294,7 +294,7 @@ def _fixed(x: Lengths) -> Array:
 
 
 def _filled(node: Any, given: Mapping[str, Any]) -> Any:
-    """A node of a function with the attributes of the call in place of references to them."""
+    """Replace a function node's attribute references by the attributes of the call."""
     if not any(a.ref_attr_name or a.HasField("g") for a in node.attribute):
         return node
     copy = type(node)()
@@ -316,7 +316,7 @@ def _filled(node: Any, given: Mapping[str, Any]) -> Any:
 
 
 class _scoped:
-    """The nodes of /encoder/layer/MatMul stand in the scope encoder/layer, and fold as one."""
+    """A name scope from a node's name: encoder/layer for /encoder/layer/MatMul."""
 
     def __init__(self, name: str) -> None:
         parts = [p for p in name.split("/")[:-1] if p]

@@ -75,12 +75,12 @@ def _activations(call: Call, d: int) -> list[Callable[[Any], Any]]:
 
 
 def _of_direction(call: Call, i: int, d: int) -> Any:
-    """What belongs to one direction of an operand, or None."""
+    """Return the part of an operand for one direction, or None."""
     return ops.slice_(call[i], key=(d,)) if call.given(i) else None
 
 
 def _one_way(call: Call, x: Any, d: int, back: bool, batch_first: bool) -> Any:
-    """All outputs, and the last states."""
+    """Build one direction of a layer; return all outputs, and the last states."""
     w, r, b = (_of_direction(call, i, d) for i in (1, 2, 3))
     gates, size = GATES[call.name], int(call.attr("hidden_size", call.shape(2)[-1]))
     own = [None, None] if b is None else [
@@ -102,7 +102,7 @@ def _one_way(call: Call, x: Any, d: int, back: bool, batch_first: bool) -> Any:
 
 
 def _along(call: Call, cell: Any, sums: Any, start: list[Any], back: bool) -> Any:
-    """The cell along the time; samples that are over keep their state, and give 0."""
+    """Run the cell over time; samples that have ended keep their state and output 0."""
     if not call.given(4):
         return _scanned(lambda s, x: cell(s, x), start, call.reader.lift(sums), back)
     lengths, steps = call[4], call.known_shape()[1 if call.attr("layout", 0) else 0]

@@ -16,7 +16,7 @@ from minigrad.ops.product import product
 
 
 def _over(reduce: Callable[..., Any]) -> Callable[[Call], Any]:
-    """A reduction over some axes, or over all where none are named."""
+    """Make the rule for a reduction over some axes, or over all if none are named."""
 
     def rule(call: Call) -> Any:
         axes, x = call.axes(), call.ranked()
@@ -39,7 +39,7 @@ def _over(reduce: Callable[..., Any]) -> Callable[[Call], Any]:
 
 
 def _of_nothing(name: str, x: Any) -> Any:
-    """Reduced over no axis, which some of them change nevertheless."""
+    """Reduce over no axis: some reductions change each element nevertheless."""
     steps: dict[str, Callable[[Any], Any]] = {
         "ReduceL1": ops.abs,
         "ReduceL2": ops.abs,
@@ -154,6 +154,6 @@ def _softmax(call: Call) -> Any:
 
 
 def flattened(call: Call, x: Any, axis: int) -> Any:
-    """A matrix: the axes before `axis`, and the others."""
+    """Flatten x to a matrix: the axes before `axis`, and the others."""
     shape = call.shape()
     return reshaped(x, [lengths.product(shape[:axis]), lengths.product(shape[axis:])])

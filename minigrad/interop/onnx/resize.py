@@ -17,7 +17,7 @@ Source = Callable[[Array], Array]
 
 
 def _sources(mode: str, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
-    """Where the elements of the result lie along the axis of the operand."""
+    """Return the coordinates of the result's elements along the operand's axis."""
     i = np.arange(m, dtype=np.float64)
     start, end = roi
     wanted = scale * n
@@ -51,7 +51,7 @@ def _linear(x: Array) -> Array:
 
 
 def weights(call: Call, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
-    """The matrix (m, n) that resizes an axis of n elements to m."""
+    """Return the matrix (m, n) that resizes an axis of n elements to m."""
     mode, how = (
         call.attr("mode", "nearest"),
         call.attr("coordinate_transformation_mode", "half_pixel"),
@@ -130,7 +130,7 @@ def _resize(call: Call) -> Any:
 
 
 def _kept(call: Call, axes: list[int], sizes: list[int]) -> list[tuple[int, float]]:
-    """Lengths and scales, where the shape of the images is to be kept as well."""
+    """Return lengths and scales, adjusted where the aspect ratio is to be kept."""
     lengths = [call.known_shape()[a] for a in axes]
     scales = [m / n for m, n in zip(sizes, lengths, strict=True)]
     policy = call.attr("keep_aspect_ratio_policy", "stretch")
@@ -141,7 +141,7 @@ def _kept(call: Call, axes: list[int], sizes: list[int]) -> list[tuple[int, floa
 
 
 def _repeated(call: Call, x: Any, axis: int, scale: float) -> Any:
-    """Along an open axis: each element so many times, where that is what is asked for."""
+    """Resize an open axis by repeating each element; FormatError for other modes."""
     times = int(scale)
     for n in (2, 5):
         call.expect(times == scale and call.attr("mode", "nearest") == "nearest", "shape ?")

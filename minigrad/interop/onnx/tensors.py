@@ -1,4 +1,4 @@
-"""Tensors of ONNX files as arrays and back, with what they claim held against what they hold."""
+"""Tensors of ONNX files as arrays and back, with their claims checked against their data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FIELDS = {1: "float_data", 7: "int64_data", 11: "double_data", 12: "uint64_data"
 
 
 def dtype_of(number: int, name: str = "") -> Dtype:
-    """Our data type; FormatError for one that we do not have."""
+    """Return the data type for ONNX's number; FormatError for an unsupported one."""
     if number not in TYPES:
         kind = OTHERS.get(number, str(number))
         raise FormatError("onnx_type", kind=kind, name=ascii(name)[:100])
@@ -52,7 +52,7 @@ def dtype_of(number: int, name: str = "") -> Dtype:
 
 
 def array_of(tensor: Any) -> Array:
-    """The array that a TensorProto holds; FormatError before memory is taken for what it lacks."""
+    """Return a TensorProto's array; FormatError, before allocating, for missing data."""
     name, dtype = tensor.name, dtype_of(tensor.data_type, tensor.name)
     shape = tuple(tensor.dims)
     count = math.prod(shape)

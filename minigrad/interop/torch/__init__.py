@@ -1,1 +1,1 @@
-"""A model of the user's own in PyTorch, as a graph of ours: forward, and backward by our rules."""
+"""A user's PyTorch model as a minigrad graph: forward, and backward by our rules."""

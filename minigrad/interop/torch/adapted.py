@@ -1,4 +1,4 @@
-"""What is changed in a copy of a PyTorch model so that it can be played here, and what is said."""
+"""Changes to a copy of a PyTorch model that let it run here, and notes about them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SPREAD = 0.02  # of parameters for which their module has no first values
 def adapted(
     torch: Any, module: Any, inputs: Sequence[Any]
 ) -> tuple[Any, Sequence[Any], list[Pair]]:
-    """Return the module and its inputs as they are played, and notes on what differs from yours.
+    """Return the module and inputs that are played, and notes on what differs from yours.
 
     Tensors on the meta device have no values, so they get random ones; numbers of 16 bits are
-    widened to float32. A module in train() mode is played as it is, and it is said how.
+    widened to float32. A module in train() mode stays in it, and a note says so.
     """
     tree, notes = torch.utils._pytree, list[Pair]()
     tensors = [x for x in tree.tree_leaves(tuple(inputs)) if isinstance(x, torch.Tensor)]

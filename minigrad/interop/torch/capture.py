@@ -16,7 +16,7 @@ import numpy as np
 
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import one_line
-from minigrad.diagnostics.source import Location
+from minigrad.diagnostics.source import Location, here
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import About, Builder, Captured, Refused, users
 from minigrad.interop.torch.adapted import adapted
@@ -30,7 +30,7 @@ from minigrad.interop.torch.state import copied, hooked, tied_names
 
 
 def belongs(obj: Any, inputs: Sequence[Any]) -> bool:
-    """Whether this is PyTorch's: a module, or a function of tensors. Nothing is imported for it."""
+    """Return whether this is a PyTorch module or a function of tensors; import nothing."""
     torch = sys.modules.get("torch")
     if torch is None:
         return False
@@ -38,9 +38,9 @@ def belongs(obj: Any, inputs: Sequence[Any]) -> bool:
 
 
 def capture(model: Any, inputs: Sequence[Any]) -> Captured:
-    """A graph of ours that computes what a PyTorch module or function does, for such inputs.
+    """Capture a PyTorch module or function as a minigrad graph for inputs like these.
 
-    Parameters are variables, named as in the module. What is drawn at random (dropout, noise) is
+    Parameters are variables, named as in the module. Random numbers (dropout, noise) are
     drawn once. TraceError for a model that torch.export cannot capture.
     """
     torch: Any = sys.modules["torch"]
@@ -51,7 +51,7 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured:
 
 
 def as_given(inputs: Sequence[Any]) -> Sequence[Any]:
-    """The inputs with tensors in place of NumPy's arrays, in float32 where these are in float64."""
+    """Convert NumPy arrays among the inputs to tensors, float64 ones to float32."""
     torch: Any = sys.modules["torch"]
 
     def tensor(x: Any) -> Any:
@@ -62,7 +62,7 @@ def as_given(inputs: Sequence[Any]) -> Sequence[Any]:
 
 
 def with_loss(model: Any, loss: Any) -> Any:
-    """The model followed by a function of what it returns."""
+    """Return the model followed by a loss of its result."""
     torch: Any = sys.modules["torch"]
     module = _as_module(torch, model)
 
@@ -81,7 +81,7 @@ def with_loss(model: Any, loss: Any) -> Any:
 
 
 def both_ways(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]]:
-    """The model captured, and what its operators computed as PyTorch ran them one by one."""
+    """Capture the model; return the graph and what its operators computed eagerly."""
     torch: Any = sys.modules["torch"]
     module = _as_module(torch, model)
     captured = _captured(torch, module, inputs)
@@ -90,7 +90,7 @@ def both_ways(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]
 
 
 def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
-    """The model as a graph: the one that torch.export makes, else one of what runs."""
+    """Capture the model with torch.export, or by recording the operators that run."""
     given, shape = _named(torch, module, inputs)
     try:
         result, shared = run(torch, module, given, shape)
@@ -134,7 +134,7 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
 
 
 def _placed(builder: Builder, refused: Refused) -> Refused:
-    """Why PyTorch does not differentiate a model, with the operator that it names and its line."""
+    """Add to PyTorch's refusal to differentiate the operator that it names and its line."""
     named = [name for name in builder.lost if name in refused.reason]
     boxes = {f"{SYSTEM}_{name}".replace(".", "_"): name for name in named}
     nodes = [node for node in builder.graph.nodes if node.op.name in boxes]
@@ -145,7 +145,7 @@ def _placed(builder: Builder, refused: Refused) -> Refused:
 
 
 def _precise(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured | None:
-    """The same model in float64, where rounding is too small to matter; None if it refuses."""
+    """Capture the model in float64, where rounding hardly matters; None if it fails."""
 
     def double(x: Any) -> Any:
         return x.detach().double() if x.is_floating_point() else x
@@ -162,7 +162,7 @@ def _precise(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured | None:
 def _exported(
     torch: Any, module: Any, inputs: Sequence[Any], lines: Lines, functions: CustomFunctions
 ) -> Any:
-    """What torch.export makes of a model; None where it cannot, or where sizes stay unknown."""
+    """Export a model by torch.export; None if it can't, or if sizes stay unknown."""
     try:
         with torch.enable_grad(), functions.kept():
             with lines.noted(), _returning_tensors(torch, module):
@@ -178,7 +178,7 @@ def _exported(
 
 
 def _is_plain(torch: Any, program: Any) -> bool:
-    """Return whether a program can be read without decomposition: its operators are known and pure.
+    """Return whether a program needs no decomposition: its operators are known and pure.
 
     Decomposing a program takes as long as exporting it.
     """
@@ -187,7 +187,7 @@ def _is_plain(torch: Any, program: Any) -> bool:
     own: set[Any] = set()  # written to while nothing else looks at it: as good as new
 
     def shares(node: Any) -> bool:
-        """Whether the result of a node may share memory with what it reads."""
+        """Return whether a node's result may share memory with its operands."""
         schema = getattr(node.target, "_schema", None)
         returns = () if schema is None else schema.returns
         return node not in own and (schema is None or any(x.alias_info for x in returns))
@@ -220,7 +220,7 @@ def _is_plain(torch: Any, program: Any) -> bool:
 
 
 def _asking(torch: Any, inputs: Sequence[Any]) -> Any:
-    """Copies of the inputs that ask for a gradient, as far as they can have one."""
+    """Copy the inputs; those that can have a gradient require one."""
 
     def asking(x: Any) -> Any:
         return copied(x, True).clone() if x.is_floating_point() else x
@@ -230,7 +230,7 @@ def _asking(torch: Any, inputs: Sequence[Any]) -> Any:
 
 @contextlib.contextmanager
 def _returning_tensors(torch: Any, module: Any) -> Iterator[None]:
-    """Let a model return its tensors alone: torch.export refuses what it does not know."""
+    """Make a model return only its tensors: torch.export rejects types it doesn't know."""
     hook = module.register_forward_hook(lambda *call: tuple(outputs(torch, call[-1])[0]))
     try:
         yield
@@ -239,7 +239,7 @@ def _returning_tensors(torch: Any, module: Any) -> Iterator[None]:
 
 
 def _depends_on_values(torch: Any, program: Any) -> bool:
-    """Whether a number or a size in it is known only when it runs."""
+    """Return whether a number or a size in the program is known at run time only."""
     symbols = (torch.SymInt, torch.SymFloat, torch.SymBool)
     for node in program.graph.nodes:
         for x in torch.utils._pytree.tree_leaves(node.meta.get("val")):
@@ -249,7 +249,7 @@ def _depends_on_values(torch: Any, program: Any) -> bool:
 
 
 def _end(module: Any) -> Location | None:
-    """The last line at which the user's function returns."""
+    """Return the last line at which the user's function returns."""
     function = getattr(module, "function", module.forward)
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None or not users(code.co_filename, sys.modules["torch"].__path__[0]):
@@ -259,13 +259,13 @@ def _end(module: Any) -> Location | None:
 
 
 def brief(x: Any) -> str:
-    """What a value is, in a few characters."""
+    """Return a short text for a value: its repr if that is brief, else its type."""
     shown = one_line(repr(x))
     return type(x).__name__ if len(shown) > 40 or " at 0x" in shown else shown
 
 
 def _named(torch: Any, module: Any, inputs: Sequence[Any]) -> tuple[dict[str, Any], Any]:
-    """The inputs, flat, under the names of the arguments and of what leads to them; their shape."""
+    """Return the flat inputs, named by argument and path, and their tree structure."""
     told = _arguments(getattr(module, "function", module.forward))
     tree = torch.utils._pytree
     flat, shape = tree.tree_flatten_with_path(tuple(inputs))
@@ -281,13 +281,15 @@ WHERE = ("key", "idx", "name")  # how a step of a path through a container says 
 
 
 def _free(name: str, taken: Collection[str]) -> str:
-    """The name, with a number behind it where it is taken."""
+    """Return the name, with a number appended if it is taken."""
     numbered = (f"{name}_{i}" for i in itertools.count(1))
     return name if name not in taken else next(n for n in numbered if n not in taken)
 
 
 def _as_module(torch: Any, model: Any) -> Any:
-    """A module as it is; a function in one that holds the modules which it calls."""
+    """Return a module unchanged; wrap a function in one with the modules that it uses."""
+    if isinstance(model, torch.jit.ScriptModule):
+        raise TraceError("capture_scripted", name=model.original_name, ran=here())
     if isinstance(model, torch.nn.Module):
         return model
     held = {}
@@ -311,7 +313,7 @@ def _as_module(torch: Any, model: Any) -> Any:
 
 
 def _arguments(function: Any) -> list[str]:
-    """What a function calls its arguments, as far as it says so."""
+    """Return the names of a function's positional arguments, if it has a signature."""
     try:
         named = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # one written in C
@@ -320,7 +322,7 @@ def _arguments(function: Any) -> list[str]:
 
 
 def _unknown(torch: Any, program: Any) -> dict[Any, Any]:
-    """How PyTorch itself takes apart the operators that have no counterpart here."""
+    """Return PyTorch's decompositions of the operators that have no counterpart here."""
     targets = {n.target for n in program.graph.nodes if n.op == "call_function"}
     missing = {t for t in targets if hasattr(t, "_schema") and name_of(t) not in OPERATORS}
     if not missing:

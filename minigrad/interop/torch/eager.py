@@ -1,4 +1,4 @@
-"""A model run by PyTorch as it stands: each operator, once it has run, noted as one of ours."""
+"""A model run by PyTorch: each operator that ran is recorded as one of ours."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from minigrad.static import Node
 
 
 def eager(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -> list[Tensor]:
-    """What the model computes, as tensors of ours with the tape behind them.
+    """Compute the model's results as minigrad tensors with their tape.
 
     inputs: the arguments, flat and by name; shape: how they are arranged. Neither the model nor
     its state changes.
@@ -69,15 +69,15 @@ def recorded(
 ) -> list[Any]:
     """Run the model and build a graph of what ran: nodes for its results, or arrays.
 
-    Whatever depends on values (a number that is read, a mask, the path of the program) is in the
-    graph as it was in this run. TraceError where a tensor decides what the user's code does.
+    What depends on values (a number that is read, a mask, the path of the program) is in the graph
+    as it was in this run. TraceError if the user's code branches on a tensor.
     """
     return GraphNotes(torch, module, builder, lines).results(inputs, shape)
 
 
 @contextlib.contextmanager
 def _plain(torch: Any) -> Iterator[None]:
-    """One operator at a time: no kernel for a whole recurrent layer."""
+    """Run one operator at a time, without a kernel for a whole recurrent layer."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "TF32", UserWarning)  # of a device that is not there
         with torch.backends.mkldnn.flags(enabled=False):
@@ -85,7 +85,7 @@ def _plain(torch: Any) -> Iterator[None]:
 
 
 class Notes:
-    """Which tensor of ours each of PyTorch's is, while its operators run."""
+    """A map from PyTorch's tensors to ours while its operators run."""
 
     def __init__(self, torch: Any, module: Any) -> None:
         self.torch, self.module = torch, module
@@ -114,23 +114,23 @@ class Notes:
         return [self.ours(y) for y in outputs(torch, result)[0]]
 
     def _leaf(self, x: Any, name: str, given: bool) -> Any:
-        """A parameter or an input, which is handed on."""
+        """Note a parameter or an input, and return it."""
         self.known[id(x)] = self.leaf(x, name, given), x
         self.aliases.add(x)
         return x
 
     def leaf(self, x: Any, name: str, given: bool) -> Any:
-        """A parameter, or an input that is given, as a value of ours."""
+        """Convert a parameter or an input to our own value."""
         return Tensor(array(x), bool(x.requires_grad), label(name))
 
     def ours(self, x: Any) -> Any:
-        """The value of ours, or what it holds, if it was never one."""
+        """Return our value for a tensor, or its array if it has none."""
         known = self.known.get(id(x))
         return array(x) if known is None else known[0]
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
-        """While this is open each operator that ran is noted, in the layer that called it."""
+        """Record each operator that runs in this context, in the layer that called it."""
         note, kept, notes = self.note, self._kept, self
         mode = self.torch.utils._python_dispatch.TorchDispatchMode
         function_mode = self.torch.overrides.TorchFunctionMode
@@ -172,22 +172,22 @@ class Notes:
         self.path.pop()
 
     def decided(self, x: Any, frame: Any) -> None:
-        """The value of a tensor decides what Python does next, called from this frame."""
+        """Handle control flow that depends on a tensor's value, in this frame."""
 
     @contextlib.contextmanager
     def at(self, line: Line | None) -> Iterator[None]:
-        """What is noted inside belongs to the module that runs, and to this line of the user's."""
-        outer, place = context.scope, context.now.place
-        context.scope = "/".join(self.layers.scope(self.path[-1]))
+        """Assign what is recorded inside to the running module and this line of the user's."""
+        outer, place = context.now.scope, context.now.place
+        context.now.scope = "/".join(self.layers.scope(self.path[-1]))
         context.now.place = line
         try:
             with recording(True):
                 yield
         finally:
-            context.scope, context.now.place = outer, place
+            context.now.scope, context.now.place = outer, place
 
     def heard(self, event: Event) -> None:
-        """Let the tape keep every operand: it is run again, to be drawn."""
+        """Make the tape keep every operand, since it is run again for drawing."""
         node: Any = event.node
         if event.kind == "built":
             node.keep([getattr(x, "data", x) for x in event.operands])
@@ -196,20 +196,20 @@ class Notes:
         """Note an operator without a counterpart here; lost: it has no derivative in PyTorch."""
 
     def asks(self, x: Any) -> bool:
-        """Return whether a value of ours passes a gradient on."""
+        """Return whether one of our values requires a gradient."""
         return bool(x.requires_grad)
 
     def held(self, x: Any, tensor: Any) -> Any:
-        """The array of a value of ours, which this tensor of PyTorch's is."""
+        """Return the array of our value for this PyTorch tensor."""
         return x.data
 
     def _kept(self, function: Any, args: Any) -> Any:
-        """The arguments as they are before it runs: copies of constants that are written to."""
+        """Return the arguments before the call, with copies of constants it will write to."""
         targets = {id(x) for x in written(function, args)} - self.known.keys()
         return [x.clone() if id(x) in targets else x for x in args] if targets else args
 
     def note(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
-        """The same operator of ours, on what its operands are here."""
+        """Apply our counterpart of an operator that ran to our values of its operands."""
         several = isinstance(result, (tuple, list))
         for x in listed(result):
             self.aliases.add(x)
@@ -239,7 +239,7 @@ class Notes:
                 self.set(y, moved(self.ours(y), self.ours(target), places))
 
     def set(self, x: Any, ours: Any) -> None:
-        """Note what a tensor is here; None for a constant."""
+        """Set our value for a tensor; None for a constant."""
         if isinstance(ours, Value):
             self.known[id(x)] = ours, x
         else:
@@ -271,13 +271,13 @@ class Notes:
         return boxes if several else boxes[0]
 
     def _fixed(self, x: Any) -> Any:
-        """Constants as they are now, though they may be written to later."""
+        """Copy constants as they are now, since they may be written to later."""
         if isinstance(x, (list, tuple)):
             return [self._fixed(y) for y in x]
         return x.detach().clone() if isinstance(x, self.torch.Tensor) else x
 
     def mapped(self, x: Any) -> Any:
-        """Values of ours in place of the tensors that are known."""
+        """Replace the tensors that are known by our values."""
         if isinstance(x, (list, tuple)):
             return [self.mapped(y) for y in x]
         known = self.known.get(id(x)) if isinstance(x, self.torch.Tensor) else None
@@ -285,7 +285,7 @@ class Notes:
 
 
 class GraphNotes(Notes):
-    """Notes a run as nodes of a graph."""
+    """A recorder of a run as nodes of a graph."""
 
     def __init__(self, torch: Any, module: Any, builder: Builder, lines: Lines) -> None:
         super().__init__(torch, module)
@@ -303,7 +303,7 @@ class GraphNotes(Notes):
             yield
 
     def heard(self, event: Event) -> None:
-        """A graph keeps its operands anyway."""
+        """Ignore the event: a graph keeps its operands anyway."""
 
     def boxed(self, name: str, lost: bool) -> None:
         self.builder.boxes.append(name)
@@ -330,7 +330,7 @@ class GraphNotes(Notes):
         return array(tensor)
 
     def decided(self, x: Any, frame: Any) -> None:
-        """Refuse a decision of the user's code; libraries may decide."""
+        """Raise TraceError if the user's own code branches on a value; libraries may."""
         if id(x) in self.known and users(frame.f_code.co_filename, self.lines.library):
             line = Location(frame.f_code, frame.f_lasti)
             raise TraceError("capture", system=SYSTEM, reason=fill("capture_decides"), ran=line)

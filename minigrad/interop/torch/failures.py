@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from minigrad.core import Op
@@ -10,7 +10,7 @@ from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, fill, one_line
 from minigrad.diagnostics.source import Location
 from minigrad.interop.boxes import refused
-from minigrad.interop.captured import About, Builder, Refused, Stopped, users
+from minigrad.interop.captured import About, Builder, Refused, Stopped, frames_of, users
 from minigrad.interop.torch.eager import GraphNotes, Notes
 from minigrad.interop.torch.lines import Lines
 from minigrad.interop.torch.reader import SYSTEM, leaves, quiet
@@ -21,10 +21,10 @@ LONGEST = 300  # characters of a message of PyTorch's
 
 
 def stop(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, error: Exception) -> Any:
-    """Raise the error for a model that its own system cannot run, which raised this one there.
+    """Raise the error for a model whose own system raised this one.
 
-    The model is run once more with its operators noted: `viz.error` draws what ran before from
-    the operator that was refused, and its operands.
+    The model is run again with its operators recorded: `viz.error` draws what ran before the
+    operator that failed, and its operands.
     """
     notes = Notes(torch, module)
     try:
@@ -50,7 +50,7 @@ def stop(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, error: 
 
 
 def ran_before(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -> Stopped | None:
-    """Run a model that raises once more, and return what ran before; None if it runs now."""
+    """Run a model that raises again; return what ran before, None if it runs now."""
     builder, lines = Builder(), Lines(torch)
     notes = GraphNotes(torch, module, builder, lines)
     try:
@@ -88,12 +88,12 @@ def ran_before(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -
 
 
 def _raise(op: Op, operands: list[Any], error: TraceError, cause: Exception) -> Any:
-    """Raise an error: an operator that is called `op` in a frame, with its operands, is drawn."""
+    """Raise an error from a frame with `op` and its operands, which is then drawn."""
     raise error from cause
 
 
 def _described(tensors: Sequence[Any]) -> str:
-    """Their shapes, with their types where these differ."""
+    """Describe tensors by their shapes, with their types if these differ."""
     types = [str(x.dtype).removeprefix("torch.") for x in tensors]
     several = len(set(types)) > 1
     shapes = [str(tuple(x.shape)) for x in tensors]
@@ -103,33 +103,25 @@ def _described(tensors: Sequence[Any]) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """The kind of an error and the first line of its message."""
+    """Return the type of an error and the first line of its message."""
     first = next(iter(str(error).strip().splitlines()), "").rstrip(". ")
     name = type(error).__name__
     return f"{name}: {first[:LONGEST]}" if first else name
 
 
 def location(torch: Any, error: BaseException) -> Location | None:
-    """The innermost line of the user's that an error went through."""
+    """Return the innermost user line that an error went through."""
     found = None
-    for frame, lasti in _frames(error):
+    for frame, lasti in frames_of(error):
         if users(frame.f_code.co_filename, torch.__path__[0]):
             found = Location(frame.f_code, lasti)
     return found
 
 
-def _frames(error: BaseException) -> Iterator[tuple[Any, int]]:
-    """The frames that an error went through, the outermost first."""
-    traceback = error.__traceback__
-    while traceback is not None:
-        yield traceback.tb_frame, traceback.tb_lasti
-        traceback = traceback.tb_next
-
-
 def _where(module: Any, error: BaseException) -> Pair:
-    """The innermost module whose method the error went through; a function by its name."""
+    """Name the innermost module that the error went through; a function by its name."""
     paths = {id(part): path for path, part in module.named_modules(remove_duplicate=False)}
-    owners = [id(frame.f_locals.get("self")) for frame, _ in _frames(error)]
+    owners = [id(frame.f_locals.get("self")) for frame, _ in frames_of(error)]
     path = next((paths[x] for x in reversed(owners) if x in paths), "")
     if path:
         kind = type(module.get_submodule(path)).__name__

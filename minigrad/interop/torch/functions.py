@@ -1,4 +1,4 @@
-"""Gradients that users write themselves: each torch.autograd.Function is kept as one operator."""
+"""Custom gradients: each torch.autograd.Function is kept as one operator."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ NUMBERS = itertools.count()
 
 
 class CustomFunctions:
-    """Keeps calls of custom autograd functions whole, so that their own backward is used.
+    """A recorder that keeps calls of custom autograd functions whole, to use their backward.
 
-    While `kept` is open each call is an operator of PyTorch of its own, made for this call.
-    `behind` says which function an operator stands for.
+    In the context `kept` each call becomes a PyTorch operator, made for this call.
+    `behind` returns the function that an operator represents.
     """
 
     def __init__(self, torch: Any) -> None:
@@ -22,12 +22,12 @@ class CustomFunctions:
         self._calls: dict[Any, Callable[[list[Any]], list[Any]]] = {}
 
     def behind(self, operator: Any) -> Any:
-        """Return what the operator calls: the user's function, if it stands for one."""
+        """Return the user's function that an operator represents, or the operator itself."""
         return self._calls.get(operator, operator)
 
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:
-        """While this is open, calls of custom functions are recorded as operators."""
+        """Record calls of custom functions as operators in this context."""
 
         def apply(cls: Any, run: Any, args: Any, kwargs: Any) -> Any:
             if cls.__module__.partition(".")[0] == "torch":  # its own: hooks on modules
@@ -58,7 +58,7 @@ class CustomFunctions:
             return [y for y in returned[0] if isinstance(y, torch.Tensor)]
 
         def values(operands: list[Any]) -> list[Any]:
-            """What an operator of PyTorch may return: nothing that shares memory."""
+            """Return copies: a PyTorch operator may not return what shares memory."""
             with torch.no_grad():
                 return [y.clone() for y in results([x.detach().clone() for x in operands])]
 
@@ -76,10 +76,10 @@ class CustomFunctions:
 
 @contextlib.contextmanager
 def applied_by(torch: Any, apply: Any = None) -> Iterator[None]:
-    """Let `apply(class, run, args, kwargs)` stand for each call of a custom function.
+    """Replace each call of a custom function by `apply(class, run, args, kwargs)`.
 
-    A checkpoint computes its part at once: its backward pass would do it again with the parameters
-    of the user's own module.
+    A checkpoint runs its function directly: its backward pass would run it again with the user's
+    own module's parameters.
     """
     function = torch.autograd.Function
     checkpoint = torch.utils.checkpoint.CheckpointFunction

@@ -14,7 +14,7 @@ from minigrad.nn import functional as nn
 
 
 def _pair(value: Any) -> Any:
-    """One number for both axes, or two: PyTorch writes lists of one or two."""
+    """Return a number for both axes, or two, from PyTorch's lists of one or two."""
     values = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
     return values * 2 if isinstance(values, tuple) and len(values) == 1 else values
 
@@ -30,11 +30,31 @@ def _conv2d(
 ) -> Any:
     if len(x.shape) == 3:
         return _flat(_conv2d, x, weight, bias, stride, padding, dilation, groups)
+    if max(_two(dilation)) > FAR and _two(stride) == (1, 1) and not isinstance(padding, str):
+        return _far_apart(x, weight, bias, _two(padding), _two(dilation), groups)
     return nn.conv2d(x, weight, bias, _pair(stride), _pair(padding), _pair(dilation), groups)
 
 
+FAR = 4  # elements of a kernel that are further apart than this are not joined by zeros
+
+
+def _far_apart(x: Any, weight: Any, bias: Any, pads: Any, steps: Any, groups: int) -> Any:
+    """Build a dilated convolution: pixels one dilation apart form images of their own."""
+    (n, c, *lengths), (k, _, *window), (down, right) = x.shape, weight.shape, steps
+    framed = [length + 2 * pad for length, pad in zip(lengths, pads, strict=True)]
+    high, wide = (-(-length // step) for length, step in zip(framed, steps, strict=True))
+    ends = (high * down - framed[0] + pads[0], wide * right - framed[1] + pads[1])
+    x = f.pad(x, [(0, 0), (0, 0), *zip(pads, ends, strict=True)])
+    x = f.transpose(f.reshape(x, (n, c, high, down, wide, right)), (3, 5, 0, 1, 2, 4))
+    y = nn.conv2d(f.reshape(x, (down * right * n, c, high, wide)), weight, bias, groups=groups)
+    y = f.transpose(f.reshape(y, (down, right, n, k, *y.shape[2:])), (2, 3, 4, 0, 5, 1))
+    y = f.reshape(y, (n, k, y.shape[2] * down, y.shape[4] * right))
+    high, wide = (z - (m - 1) * d for z, m, d in zip(framed, window, steps, strict=True))
+    return y[:, :, :high, :wide]
+
+
 def _flat(layer: Any, x: Any, *args: Any) -> Any:
-    """A layer of batches on a single image."""
+    """Apply a layer for batches to a single image."""
     y = layer(f.expand_dims(x, 0), *args)
     return y if y is NotImplemented else f.squeeze(y, 0)
 
@@ -56,7 +76,7 @@ def _conv1d(
 
 
 def _row(value: Any, other: int) -> Any:
-    """What holds along the one axis, for an image of one row."""
+    """Convert an option for one axis to one for an image of a single row."""
     if isinstance(value, str):
         return value
     return other, value if isinstance(value, int) else value[0]
@@ -72,7 +92,7 @@ def _transposed(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Any:
-    """The gradient of a convolution for its images: that is what PyTorch calls transposed."""
+    """Build conv_transpose2d, which is the input gradient of a convolution."""
     stride, padding, more, apart = (_two(v) for v in (stride, padding, output_padding, dilation))
     if groups != 1 or apart != (1, 1) or len(x.shape) != 4:
         return NotImplemented
@@ -144,7 +164,7 @@ def _adaptive_avg_pool(x: Any, size: Any) -> Any:
 
 
 def _nearest(x: Any, size: Any, *scales: Any) -> Any:
-    """Each pixel as often as it is wanted; only by whole numbers."""
+    """Upsample by repeating pixels; NotImplemented unless factors are integers."""
     wanted = size
     if wanted is None:
         factors = next(s for s in scales if s is not None)
@@ -160,7 +180,7 @@ def _nearest(x: Any, size: Any, *scales: Any) -> Any:
 
 
 def _affine(y: Any, weight: Any, bias: Any) -> Any:
-    """Each channel (axis 1) times its weight plus its bias."""
+    """Multiply each channel (axis 1) by its weight and add its bias."""
     shape = (-1, *[1] * (len(y.shape) - 2))
     y = y if weight is None else y * f.reshape(weight, shape)
     return y if bias is None else y + f.reshape(bias, shape)
@@ -225,7 +245,7 @@ def _batch_norm(
     eps: float,
     *_: Any,
 ) -> Any:
-    """In training by the statistics of the batch; the new running ones are no results here."""
+    """Build batch_norm; training uses batch statistics, and running ones aren't returned."""
     if not training:
         return _by_statistics(x, weight, bias, mean, var, eps)
     axes = (0, *range(2, len(x.shape)))
@@ -233,7 +253,7 @@ def _batch_norm(
 
 
 def first(layer: Any, count: int) -> Any:
-    """A layer whose operator has more results, which nobody reads going forward."""
+    """Wrap a layer whose operator has further results, unused in the forward pass."""
 
     def several(*args: Any, **how: Any) -> Any:
         y = layer(*args, **how)

@@ -1,4 +1,4 @@
-"""Which line of the user's is behind each captured operator, and where gradients stop."""
+"""The user's line behind each captured operator, and where gradients stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUESTIONS = {
 
 
 class Lines:
-    """Notes which line of the user's calls each function of PyTorch, while it is captured."""
+    """A recorder of the user's lines that call PyTorch's functions during capture."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -32,7 +32,7 @@ class Lines:
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
-        """While this is open every node of a captured graph bears the number of its line."""
+        """Annotate every node captured in this context with the number of its line."""
         traceback = self.torch.fx.traceback
         note, stops, note_hook = self._now, self._stops, self.note_hook
         mode = self.torch.overrides.TorchFunctionMode
@@ -66,23 +66,25 @@ class Lines:
             yield
 
     def note_hook(self, function: Any) -> None:
-        """Note the user's line that calls a function, if it registers a hook on a gradient."""
+        """Record the user's line of a call that registers a hook on a gradient."""
         line = self.running() if function == self.torch.Tensor.register_hook else None
         if line is not None:
             self.hooks.append(Location(*line).label)
 
     def _stops(self, number: int, result: Any) -> None:
-        """Note whether PyTorch passes no gradient back through this call: no_grad, for instance."""
+        """Record whether this call stops gradients in PyTorch, under no_grad, for instance."""
         tensors = [
             y
             for y in self.torch.utils._pytree.tree_leaves(result)
             if isinstance(y, self.torch.Tensor)
         ]
-        if tensors and not any(y.requires_grad for y in tensors):
+        mapped = self.torch._C._functorch.is_batchedtensor  # by vmap: it doesn't tell itself
+        unknown = self.torch.is_grad_enabled() and any(map(mapped, tensors))
+        if tensors and not unknown and not any(y.requires_grad for y in tensors):
             self.cut.add(number)
 
     def stops(self, meta: dict[str, Any]) -> bool:
-        """Return whether no gradient goes back through a node of the captured graph."""
+        """Return whether a node of the captured graph passes no gradient back."""
         return (meta.get("custom") or {}).get("line") in self.cut
 
     def _now(self) -> int | None:
@@ -93,7 +95,7 @@ class Lines:
         return len(self.seen) - 1
 
     def running(self) -> Line | None:
-        """The user's line that is running now."""
+        """Return the user's line that is running now."""
         frame: Any = sys._getframe(1)
         known = self._users
         while frame is not None:
@@ -107,7 +109,7 @@ class Lines:
         return None if frame is None else (frame.f_code, frame.f_lasti)
 
     def of(self, meta: dict[str, Any]) -> Line | None:
-        """The line behind a node of the captured graph; by its stack, where it bears no number."""
+        """Return a captured node's line, from its stack trace if it has no line number."""
         number: int | None = (meta.get("custom") or {}).get("line")
         if number is not None:
             return self.seen[number]
@@ -116,7 +118,7 @@ class Lines:
         return (own[-1], 0) if own else None
 
     def place(self, meta: dict[str, Any]) -> SavedLine | None:
-        """The line of the model's own code behind a node: the innermost outside of PyTorch."""
+        """Return a node's line in the model's own code: the innermost outside of PyTorch."""
         found = [x for x in _stack(meta.get("stack_trace") or "") if self.library not in x[0]]
         return SavedLine(*found[-1]) if found else None
 
@@ -124,7 +126,7 @@ class Lines:
 def inline_regions(module: Any) -> None:
     """Put the nodes of each region under no_grad back into the graph around it.
 
-    PyTorch does the same later, and forgets what the nodes bear.
+    PyTorch does the same later, and loses the nodes' metadata.
     """
     graph = module.graph
     region = "wrap_with_set_grad_enabled"
@@ -141,7 +143,7 @@ def inline_regions(module: Any) -> None:
 
 
 def _inlined(module: Any, before: Any, body: Any, operands: Sequence[Any]) -> Any:
-    """Copies of the nodes of a body, in front of a node; returns what the body returns."""
+    """Copy the nodes of a body in front of a node; return the body's results."""
     known: dict[Any, Any] = {}
     given, graph = iter(operands), module.graph
     with graph.inserting_before(before):
@@ -160,7 +162,7 @@ def _inlined(module: Any, before: Any, body: Any, operands: Sequence[Any]) -> An
 
 
 def _stack(trace: str) -> Iterator[tuple[str, int, str]]:
-    """File, number and text of each line of a stack as Python prints it."""
+    """Yield file, line number and text of each entry of a printed stack trace."""
     lines = [line.strip() for line in trace.splitlines()]
     for line, text in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith('File "'):

@@ -1,4 +1,4 @@
-"""PyTorch's losses in our words; `reduction` is 0 for none, 1 for the mean, 2 for the sum."""
+"""PyTorch's losses by our operators; `reduction` is 0 for none, 1 for mean, 2 for sum."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _ignoring(
     ignore_index: int = -100,
     smoothing: float = 0.0,
 ) -> Any:
-    """Cross entropy for labels of which some are to be ignored."""
+    """Build cross entropy for labels of which some are to be ignored."""
     if weight is not None or smoothing:
         return NotImplemented
     return _nll(f.log_softmax(x, _classes(x)), target, None, reduction, ignore_index)

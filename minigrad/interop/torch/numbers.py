@@ -1,4 +1,4 @@
-"""PyTorch's operators on single elements, and along axes, in our words."""
+"""PyTorch's elementwise operators and those along axes, by our operators."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _prelu(x: Any, weight: Any) -> Any:
 
 
 def _softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    """Beyond the threshold x itself: there the logarithm adds what rounding takes away."""
+    """Return softplus, or x beyond the threshold, where rounding loses the difference."""
     scaled = x if beta == 1 else x * beta
     y = f.softplus(scaled)
     return f.where(scaled > threshold, x, y if beta == 1 else y / beta)
@@ -143,7 +143,7 @@ ELEMENTWISE: Table = {
 
 
 def _axes(dim: Any) -> Any:
-    """Axes as ours: an empty list is all of them."""
+    """Convert PyTorch's axes; an empty list is all of them."""
     if isinstance(dim, Sequence):
         return tuple(dim) or None
     return dim
@@ -178,7 +178,7 @@ def _var(
 
 
 def _norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    """The gradient is 0 where nothing is left but zeros."""
+    """Return a vector norm; its gradient is 0 where all elements are zeros."""
     size, axes = f.abs(x), _axes(dim)
     if ord == 2:
         return corners.root(f.sum(x * x, axes, keepdim))
@@ -192,7 +192,7 @@ def _norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: A
 
 
 def _power(x: Any, exponent: float) -> Any:
-    """A power of what is not below 0, with the slope 0 at 0."""
+    """Return a power of a nonnegative x, with gradient 0 at 0."""
     flat = f.equal(x, 0)
     return f.where(flat, 0.0 if exponent > 0 else math.inf, f.where(flat, 1.0, x) ** exponent)
 

@@ -1,4 +1,4 @@
-"""What a model computes in PyTorch itself: what the graph made of it is held against."""
+"""A model's results and gradients in PyTorch itself, which check the captured graph."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from minigrad.interop.torch.state import called, copied, copied_state, unchanged
 
 
 def outputs(torch: Any, result: Any) -> tuple[list[Any], list[Any]]:
-    """Return the tensors that a model returns, and what it returns beside them."""
+    """Return the tensors among a model's results, and its other results."""
     found = list(_opened(torch, result))
     tensors = [y for y in found if isinstance(y, torch.Tensor)]
     return tensors, [y for y in found if not isinstance(y, torch.Tensor)]
 
 
 def _opened(torch: Any, result: Any) -> Iterator[Any]:
-    """What is in containers, those included that PyTorch does not open itself."""
+    """Yield what is in containers, including those that PyTorch does not open itself."""
     for leaf in torch.utils._pytree.tree_leaves(result):
         if isinstance(leaf, (torch.Tensor, type)):
             yield leaf
@@ -62,7 +62,7 @@ def original(
     lost: Collection[str] = (),
     shared: Collection[str] = (),
 ) -> tuple[list[Array], dict[str, Array | None], Refused | None]:
-    """Its results, their gradients with `seed`, and why there are none, if PyTorch refuses.
+    """Return a model's results, gradients with `seed`, and why PyTorch has none if so.
 
     inputs: the arguments, flat and by name; shape: how they are arranged; lost: operators that have
     no derivative: nothing flows back through them; shared: parameters that need no copy, since the
@@ -91,7 +91,7 @@ def original(
 
 
 def readable(torch: Any) -> Any:
-    """Let tensors be read as arrays that ask for a gradient here, and not where the user runs."""
+    """Allow NumPy reads of tensors that require a gradient here but not in the user's run."""
 
     class Reading(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         def __torch_function__(
@@ -105,7 +105,7 @@ def readable(torch: Any) -> Any:
 
 
 def _cutting(torch: Any, lost: Collection[str]) -> contextlib.AbstractContextManager[Any]:
-    """Let nothing flow back through these operators."""
+    """Stop gradients at these operators."""
     if not lost:
         return contextlib.nullcontext()
     mode = torch.overrides.TorchFunctionMode

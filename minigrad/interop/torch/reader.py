@@ -1,4 +1,4 @@
-"""A captured program of PyTorch, read operator by operator into a graph of ours."""
+"""A reader of a captured PyTorch program, operator by operator, into a minigrad graph."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SEED = 0  # what is drawn at random is drawn from it, here as in the original
 
 
 def name_of(target: Any) -> str:
-    """What an operator is called in PyTorch's schema, without its namespace; others by name."""
+    """Return an operator's schema name, without the namespace aten; or else its name."""
     schema = getattr(target, "_schema", None)
     name = str(schema.name if schema is not None else getattr(target, "__name__", target))
     space, _, short = name.partition("::")
@@ -43,14 +43,14 @@ def name_of(target: Any) -> str:
 
 
 class Layers:
-    """The modules of a model, and what their scopes are called."""
+    """The modules of a model, and the names of their scopes."""
 
     def __init__(self, module: Any) -> None:
         named = module.named_modules(remove_duplicate=False)
         self.classes = {path: type(part).__name__ for path, part in named}
 
     def scope(self, path: str) -> list[str]:
-        """The name scopes of a module: the parts of its path, each with its class."""
+        """Return the name scopes of a module: the parts of its path, each with its class."""
         parts = path.split(".") if path else []
         paths = [".".join(parts[: i + 1]) for i in range(len(parts))]
         named = zip(parts, paths, strict=True)
@@ -59,10 +59,10 @@ class Layers:
 
 
 class Reader:
-    """Reads a captured program node by node: each becomes nodes of ours.
+    """A reader of a captured program: each node becomes nodes of our graph.
 
-    Beside them the original's own values are computed, with which what has no gradient (shapes,
-    positions, random numbers) is made a constant.
+    The original's own values are computed, too: what has no gradient (shapes, positions,
+    random numbers) becomes a constant.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Reader:
         self.layers = Layers(module)
 
     def read(self, inputs: Mapping[str, Any]) -> list[Any]:
-        """All nodes, in their order; returns the tensors of the user's results."""
+        """Read all nodes in order; return the tensors among the user's results."""
         given = iter(inputs.items())
         signature = self.program.graph_signature
         specs = {s.arg.name: s for s in signature.input_specs}
@@ -180,7 +180,7 @@ class Reader:
         return result if isinstance(result, (Node, tuple, list)) else real  # it depends on nothing
 
     def _dropped(self, args: Any, real: Any) -> Any:
-        """Dropout is a product with the mask that was drawn."""
+        """Build dropout as a product with the mask that was drawn."""
         x, p = args[0], args[1]
         if not isinstance(real, tuple):
             return x
@@ -188,7 +188,7 @@ class Reader:
         return x * self.builder.graph.constant(mask, "mask"), None
 
     def _box(self, name: str, node: Any, args: Any, kwargs: Any) -> Any:
-        """An operator without a counterpart: it is called as it is."""
+        """Build a node that calls a PyTorch operator without a counterpart here."""
         self.builder.boxes.append(name)
         inputs = leaves([*args, *kwargs.values()])
         values = leaves(self._real([*node.args, *node.kwargs.values()]))
@@ -225,7 +225,7 @@ REAL = [np.dtype(t) for t in (np.float16, np.float32, np.float64)]
 
 
 def operand(torch: Any, x: Any) -> Any:
-    """An argument as our functions take it."""
+    """Convert an argument to what our functions take."""
     if isinstance(x, (list, tuple)):
         return [operand(torch, y) for y in x]
     if isinstance(x, torch.dtype):
@@ -234,7 +234,7 @@ def operand(torch: Any, x: Any) -> Any:
 
 
 def without_gradient(x: Any) -> Any:
-    """Nodes that compute the same and pass nothing back, for each among the results."""
+    """Stop the gradient of each node among the results."""
     if isinstance(x, (list, tuple)):
         return [without_gradient(y) for y in x]
     real = isinstance(x, Value) and getattr(x, "dtype", None) in REAL
@@ -242,7 +242,7 @@ def without_gradient(x: Any) -> Any:
 
 
 def _dtype(kind: Any) -> Any:
-    """What NumPy calls a data type of PyTorch's. TraceError if it has none."""
+    """Return the NumPy data type of a PyTorch one; TraceError if there is none."""
     name = str(kind).removeprefix("torch.")
     with contextlib.suppress(TypeError):
         if (found := np.dtype(name)).isbuiltin == 1:  # no type that JAX has added
@@ -253,7 +253,7 @@ def _dtype(kind: Any) -> Any:
 def array(x: Any, copy: bool = True) -> Any:
     """Return a tensor as an array, or as a NumPy scalar if it has no axes; else raise TraceError.
 
-    copy: whether it is an array of its own, as it has to be where the tensor may change.
+    copy: whether the array has its own memory, as it must if the tensor may change.
     """
     try:
         found = x.detach().cpu().resolve_conj().resolve_neg().numpy()
@@ -266,7 +266,7 @@ def array(x: Any, copy: bool = True) -> Any:
 
 @contextlib.contextmanager
 def at_line(line: Line | None) -> Iterator[None]:
-    """Let an error name this line of the user's, unless it names one."""
+    """Make a TraceError name this line of the user's unless it already names one."""
     try:
         yield
     except TraceError as error:
@@ -275,19 +275,19 @@ def at_line(line: Line | None) -> Iterator[None]:
 
 
 def dense(x: Any) -> Any:
-    """A gradient as a plain tensor: that of an Embedding(sparse=True) is not."""
+    """Return a gradient as a dense tensor: that of Embedding(sparse=True) is sparse."""
     return x.to_dense() if x.is_sparse else x
 
 
 def listed(x: Any) -> Sequence[Any]:
-    """Several results, or one as a list of its own."""
+    """Return several results unchanged, or one as a list."""
     return x if isinstance(x, (tuple, list)) else [x]
 
 
 def has_complex(values: Sequence[Any]) -> bool:
-    """Return whether a tensor or a value of ours among them has complex numbers.
+    """Return whether one of these tensors or values has complex numbers.
 
-    No operator of ours takes them: PyTorch computes with them, in boxes.
+    Our operators don't support them, so nodes that call PyTorch compute with them.
     """
     return any(str(getattr(x, "dtype", x)).endswith(COMPLEX) for x in values)
 
@@ -296,7 +296,7 @@ COMPLEX = ("complex64", "complex128")  # as NumPy and PyTorch call them
 
 
 def leaves(args: Sequence[Any]) -> list[Any]:
-    """What stands in arguments, lists in them opened."""
+    """Return the arguments with nested lists flattened."""
     found = []
     for x in args:
         found += leaves(x) if isinstance(x, (list, tuple)) else [x]
@@ -304,9 +304,9 @@ def leaves(args: Sequence[Any]) -> list[Any]:
 
 
 def calls(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
-    """An operator as a function of the arrays for the nodes among its arguments, and its pullback.
+    """Return an operator as a function of arrays for its node arguments, and its pullback.
 
-    state: of the random numbers, so that it draws the same ones every time.
+    state: of the random generator, so that the same numbers are drawn every time.
     """
 
     def filled(x: Any, tensors: Iterator[Any]) -> Any:
@@ -346,9 +346,9 @@ def passes(
 ) -> tuple[set[tuple[int, int]], bool]:
     """Return from which result to which operand a gradient flows, by their positions.
 
-    And whether PyTorch refuses, then none flows: an operator without a derivative. asking: which
-    operands ask for a gradient. It is tried in a thread of its own, since PyTorch records no
-    gradient while it hands an operator to us.
+    Also return whether PyTorch refuses because the operator has no derivative; then none flows.
+    asking: which operands require a gradient. The attempt runs in a thread of its own, since
+    PyTorch records no gradient during a dispatch to our code.
     """
     with ThreadPoolExecutor(1) as thread:
         found, lost = thread.submit(_passes, pull, operands, results, asking).result()
@@ -391,7 +391,7 @@ def quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def seeded(torch: Any) -> Iterator[None]:
-    """The same random numbers every time; the user's go on where they were."""
+    """Draw the same random numbers every time, without affecting the user's generator."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
         yield

@@ -46,7 +46,7 @@ def _plain_step(activation: Any) -> Step:
 def _layer(
     step: Step, xs: list[Any], states: list[Any], weights: Sequence[Any], back: bool
 ) -> tuple[list[Any], list[Any]]:
-    """One layer in one direction: the outputs of all steps, and the last states."""
+    """Build one layer in one direction; return the outputs of all steps and the last states."""
     w_x, w_h, b_x, b_h = (*weights, None, None)[:4]
     outputs = []
     for t, x in sorted(enumerate(xs), reverse=back):
@@ -141,7 +141,7 @@ def _bag(
     last: bool = False,
     padding: Any = None,
 ) -> Any:
-    """Sums or means of rows: a matrix of 0 and 1 says which row lies in which bag."""
+    """Build sums or means of rows by a matrix of 0 and 1 that maps rows to bags."""
     if mode == 2 or last or by_frequency or (padding is not None and padding >= 0):
         return NotImplemented
     places = np.arange(ids.shape[0])

@@ -1,4 +1,4 @@
-"""PyTorch's operators that arrange elements, pick them, or multiply matrices, in our words."""
+"""PyTorch's operators that rearrange, index or multiply matrices, by our operators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minigrad import ops
 from minigrad.interop.products import product
 from minigrad.interop.torch.numbers import Table
 
-LAST = 1 << 62  # PyTorch's word for the end of an axis
+LAST = 1 << 62  # PyTorch's number for the end of an axis
 
 
 def _unflatten(x: Any, dim: int, sizes: Sequence[int]) -> Any:
@@ -77,15 +77,15 @@ def _pad(x: Any, widths: Sequence[int], mode: Any = "constant", value: Any = 0.0
 
 
 def _index(x: Any, indices: Sequence[Any]) -> Any:
-    if any(i is not None and i.dtype.kind == "b" for i in indices):
-        return NotImplemented  # how many there are depends on values
+    if any(i is not None and (i.dtype.kind == "b" or isinstance(x, np.ndarray)) for i in indices):
+        return NotImplemented  # how many there are depends on values, or numbers are taken by nodes
     return x[tuple(slice(None) if i is None else i for i in indices)]
 
 
 def _slice_written(
     x: Any, part: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Any:
-    """What `x[start:end:step] = part` leaves, along an axis."""
+    """Return x after `x[start:end:step] = part` along an axis."""
     places = range(x.shape[dim])[slice(start, end, step)]
     if not places or len(places) == x.shape[dim]:
         return part if places else x
@@ -98,12 +98,12 @@ def _slice_written(
 
 
 def _select_written(x: Any, part: Any, dim: int, index: int) -> Any:
-    """What `x[index] = part` leaves, along an axis."""
+    """Return x after `x[index] = part` along an axis."""
     return f.where(_mask(x, dim, [index % x.shape[dim]]), f.expand_dims(part, dim), x)
 
 
 def _written(x: Any, part: Any, key: Any) -> Any:
-    """What `x[key] = part` leaves; a key that is a function gives a view of an array."""
+    """Return x after `x[key] = part`; a key may be a function that returns a view."""
     places = np.full(tuple(x.shape), -1)
     numbers = np.arange(math.prod(part.shape)).reshape(part.shape)
     view = key(places) if callable(key) else places[key]
@@ -112,7 +112,7 @@ def _written(x: Any, part: Any, key: Any) -> Any:
 
 
 def moved(x: Any, part: Any, places: Any) -> Any:
-    """The elements of `part` at these places of it, and of `x` where the place is -1."""
+    """Take elements of `part` at these positions, and of `x` where the position is -1."""
     if (places < 0).all():
         return x
     taken = f.take(f.reshape(part, (-1,)), np.maximum(places, 0), axis=0)
@@ -120,7 +120,7 @@ def moved(x: Any, part: Any, places: Any) -> Any:
 
 
 def _strided(x: Any, size: Sequence[int], stride: Sequence[int], offset: Any = 0) -> Any:
-    """The view of an array with these steps from one element to the next."""
+    """Return a view of an array with this size and these strides, in elements."""
     flat = x.reshape(-1)[offset or 0 :]
     steps = [n * x.itemsize for n in stride]
     return np.lib.stride_tricks.as_strided(flat, tuple(size), steps)
@@ -134,7 +134,7 @@ def _as_strided(x: Any, size: Sequence[int], stride: Sequence[int], offset: Any 
 def _strided_written(
     x: Any, part: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None
 ) -> Any:
-    """PyTorch's own derivative of this is wrong: it passes nothing back around the view."""
+    """Return x after a write to a strided view; PyTorch's own gradient drops the rest of x."""
     return _written(x, part, lambda places: _strided(places, size, stride, offset))
 
 
@@ -148,14 +148,14 @@ def _diagonal_written(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: i
 
 
 def _mask(x: Any, dim: int, places: Sequence[int]) -> Any:
-    """True at these places of an axis."""
+    """Return a mask that is True at these positions of an axis."""
     shape = [1] * len(x.shape)
     shape[dim] = x.shape[dim]  # the others broadcast
     return np.isin(np.arange(x.shape[dim]), list(places)).reshape(shape)
 
 
 def _copied(x: Any, source: Any, *_: Any) -> Any:
-    """What a tensor holds once this source is written to it."""
+    """Return a tensor's value once this source is copied to it."""
     source = source if source.dtype == x.dtype else ops.convert(source, x.dtype)
     return _expand(source, x.shape)
 
@@ -165,7 +165,7 @@ def _filled(x: Any, value: Any) -> Any:
 
 
 def _put(x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
-    """`x[mask] = value` for a single number; other positions are left to PyTorch."""
+    """Return x after `x[mask] = value` for a single number; PyTorch handles other cases."""
     mask = indices[0]
     single = len(indices) == 1 and mask is not None and mask.dtype.kind == "b"
     if accumulate or not single or math.prod(value.shape) != 1:

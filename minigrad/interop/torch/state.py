@@ -17,7 +17,7 @@ def first_names(module: Any) -> dict[str, str]:
 
 
 def tied_names(module: Any) -> list[list[str]]:
-    """Return the names of each parameter or buffer that has several, the first one first."""
+    """Return all names of each parameter or buffer with several, the first name first."""
     groups: dict[str, list[str]] = {}
     for name, first in first_names(module).items():
         groups.setdefault(first, []).append(name)
@@ -27,7 +27,7 @@ def tied_names(module: Any) -> list[list[str]]:
 def copied_state(module: Any, shared: Collection[str] = ()) -> dict[str, Any]:
     """Return a copy of each parameter and buffer, by its first name, with the user's hooks.
 
-    shared: names of those that nobody writes to, which share their memory with the copy.
+    shared: names of those that are not written to, which share their memory with the copy.
     """
     every = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     names = first_names(module)

@@ -1,4 +1,4 @@
-"""Tensors of PyTorch that share memory: what is written to one of them reaches the others."""
+"""PyTorch tensors that share memory: a write to one of them changes the others."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ def written(function: Any, args: Any) -> list[Any]:
 
 
 class Aliases:
-    """The tensors seen so far, by the memory that they look at."""
+    """The tensors seen so far, by the memory that they share."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self._seen: dict[int, dict[int, Any]] = {}
 
     def add(self, x: Any) -> None:
-        """Note a tensor, which is kept."""
+        """Add a tensor, and keep it alive."""
         if isinstance(x, self.torch.Tensor) and x.layout == self.torch.strided:
             self._seen.setdefault(_memory(x), {})[id(x)] = x
 
     def sharing(self, x: Any) -> Iterator[tuple[Any, Any]]:
-        """Give the other tensors in this memory, each with the places of its elements in `x`.
+        """Yield the other tensors in this memory, each with its elements' positions in `x`.
 
-        -1 is the place of an element that is not in `x`.
+        -1 is the position of an element that is not in `x`.
         """
         own = _addresses(x)
         for y in list(self._seen.get(_memory(x), {}).values()):
@@ -49,7 +49,7 @@ def _memory(x: Any) -> int:
 
 
 def _addresses(x: Any) -> Any:
-    """Where in its memory each element of a tensor is."""
+    """Return the position of each element of a tensor in its storage."""
     found = np.array(x.storage_offset())
     for n, step in zip(x.shape, x.stride(), strict=True):
         found = found[..., None] + np.arange(n) * step

@@ -1,4 +1,4 @@
-"""Keras as far as its names go: `tf.keras.Sequential`, `layers`, `losses`, `optimizers`."""
+"""The supported part of Keras: `tf.keras.Sequential`, `layers`, `losses`, `optimizers`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Model", "Sequential", "layers", "losses", "optimizers"]
 
 
 class Model(layers.Layer):
-    """What is called with an input; sub-classes make layers and write `call(x)`."""
+    """A model; subclasses create layers and define `call(x)`."""
 
     @property
     def weights(self) -> list[Any]:
@@ -24,17 +24,17 @@ class Model(layers.Layer):
 
 
 class Sequential(Model):
-    """Layers one after the other."""
+    """Layers applied one after the other."""
 
     def __init__(self, layers: Sequence[Any] = ()) -> None:
         self.layers = [*layers]
 
     def add(self, layer: Any) -> None:
-        """One more layer behind the others."""
+        """Add a layer after the others."""
         self.layers.append(layer)
 
     def call(self, x: Any, training: bool = False) -> Any:
-        """What the last layer gives."""
+        """Return the last layer's output."""
         for layer in self.layers:
             x = layer(x, training=training) if isinstance(layer, layers.Layer) else layer(x)
         return x

@@ -1,4 +1,4 @@
-"""Keras' layers, which make their variables when they first see an input."""
+"""Keras' layers, which create their variables at their first input."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
 
 
 def activated(named: Any) -> Callable[..., Any]:
-    """An activation by its name, or a function as it is."""
+    """Return an activation by its name; a function is used as it is."""
     return in_its_words(ACTIVATIONS.get(named or "linear", named))
 
 
 class Layer(Module):
-    """What is called with an input; sub-classes write `build(input_shape)` and `call(x)`."""
+    """A layer; subclasses define `build(input_shape)` and `call(x)`."""
 
     built = False
 
@@ -37,7 +37,7 @@ class Layer(Module):
         """Make the variables, now that the shape of the input is known."""
 
     def call(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Return the layer's output for x; subclasses override it."""
         return x
 
     def __call__(self, x: Any, **options: Any) -> Any:
@@ -49,7 +49,7 @@ class Layer(Module):
 
 
 class Dense(Layer):
-    """activation(x W + b), W of shape (in, out): glorot_uniform, b: 0."""
+    """A dense layer: activation(x W + b), W of shape (in, out): glorot_uniform, b: 0."""
 
     def __init__(self, units: int, activation: Any = None, use_bias: bool = True) -> None:
         self.units, self.use_bias = units, use_bias
@@ -68,7 +68,7 @@ class Dense(Layer):
 
 
 class Conv2D(Layer):
-    """activation(conv(x, kernel) + b) of images with their channels last."""
+    """A convolution of channels-last images: activation(conv(x, kernel) + b)."""
 
     def __init__(
         self,
@@ -94,21 +94,21 @@ class Conv2D(Layer):
 
 
 class Flatten(Layer):
-    """All axes but the first as one."""
+    """A layer that merges all axes but the first."""
 
     def call(self, x: Any) -> Any:
         return convert(mg.flatten(x, 1))
 
 
 class ReLU(Layer):
-    """What is above 0."""
+    """The rectifier: max(x, 0)."""
 
     def call(self, x: Any) -> Any:
         return convert(mg.relu(x))
 
 
 class Dropout(Layer):
-    """While training, each element is 0 with this probability."""
+    """A layer that, in training, sets each element to 0 with this probability."""
 
     def __init__(self, rate: float) -> None:
         self.rate = rate

@@ -23,7 +23,7 @@ class MeanSquaredError:
 
 
 class SparseCategoricalCrossentropy:
-    """The mean of -log p of the right classes, of which `y_true` are the numbers."""
+    """The mean of -log p of the right classes, whose numbers are in `y_true`."""
 
     def __init__(self, from_logits: bool = False) -> None:
         self.from_logits = from_logits

@@ -13,7 +13,7 @@ __all__ = ["SGD", "Adam"]
 
 
 class SGD:
-    """Gradient descent, with momentum if wanted."""
+    """Gradient descent, optionally with momentum."""
 
     def __init__(self, learning_rate: float = 0.01, momentum: float = 0.0) -> None:
         self._begin(mg.optim.SGD(lr=learning_rate, momentum=momentum))
@@ -23,7 +23,7 @@ class SGD:
         self._slots: dict[int, list[Variable]] = {}
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]]) -> None:
-        """Give each variable its next value; those without a gradient stay as they are."""
+        """Update each variable by its gradient; those without a gradient stay unchanged."""
         for g, v in grads_and_vars:
             if g is None:
                 continue

@@ -49,7 +49,7 @@ grad = gradient.grad
 
 
 def arange(start: Any, stop: Any = None, step: int = 1, dtype: Any = None) -> Any:
-    """Whole numbers in order; up to a length, such as `x.shape[0]`, that is known when it runs."""
+    """Return numbers in order, also up to a length known only at run time (`x.shape[0]`)."""
     if isinstance(start, Length) and start.ones is not None and stop is None and step == 1:
         return TensorVariable(typed(mg.cumsum(start.ones, 0) - 1, dtype))
     if any(isinstance(x, TensorVariable) for x in (start, stop, step)):
@@ -59,7 +59,7 @@ def arange(start: Any, stop: Any = None, step: int = 1, dtype: Any = None) -> An
 
 
 def alloc(value: Any, *shape: Any) -> Any:
-    """A value in so many places; a length may be one that is known when it runs."""
+    """Fill a shape with a value; a length may be known only at run time."""
     found = literal(value)
     for i, n in enumerate(shape):
         along = [1] * i + [-1] + [1] * (len(shape) - i - 1)
@@ -70,35 +70,35 @@ def alloc(value: Any, *shape: Any) -> Any:
 
 
 def zeros(shape: Any, dtype: Any = None) -> Any:
-    """0 in all places of a shape, which may be one number."""
+    """Return zeros in this shape, which may be one number."""
     return alloc(np.zeros((), dtype or config.floatX), *ordered(shape))
 
 
 def ones(shape: Any, dtype: Any = None) -> Any:
-    """1 in all places of a shape, which may be one number."""
+    """Return ones in this shape, which may be one number."""
     return alloc(np.ones((), dtype or config.floatX), *ordered(shape))
 
 
 def stack(*tensors: Any, axis: int = 0) -> TensorVariable:
-    """Variables along a new axis: a list of them, or several."""
+    """Stack variables along a new axis: a list of them, or several arguments."""
     if isinstance(tensors[0], (list, tuple)):
         tensors, axis = (tensors[0], *tensors[1:], axis)[:2]
     return TensorVariable(mg.stack(together(*tensors), axis))
 
 
 def typed(x: Any, dtype: Any) -> Any:
-    """In a data type, if one is asked for."""
+    """Cast x to a data type, if one is given."""
     return x if dtype is None else as_type(literal(x), np.dtype(dtype))
 
 
 def product(a: Any, b: Any) -> Any:
-    """The matrix product; of what has no axes the product."""
+    """Return the matrix product, or the plain product if an operand has no axes."""
     x, y = together(a, b)
     return mg.matmul(x, y) if x.ndim and y.ndim else mg.multiply(x, y)
 
 
 def shuffled(x: mg.Node, pattern: Sequence[Any]) -> Any:
-    """Axes in another order; "x" is a new one, and those of length 1 may be left out."""
+    """Reorder axes; "x" is a new one, and those of length 1 may be left out."""
     kept = [i for i in pattern if i != "x"]
     dropped = tuple(i for i in range(x.ndim) if i not in kept)
     order = mg.transpose(x, (*kept, *dropped)) if x.ndim else x
@@ -110,18 +110,18 @@ def shuffled(x: mg.Node, pattern: Sequence[Any]) -> Any:
 
 
 def truth(x: Any) -> Any:
-    """True for what is not 0."""
+    """Return True for each element that isn't 0."""
     found = literal(x)
     return found if found.dtype == bool else mg.not_equal(*together(found, 0))
 
 
 def lengths(shape: Any) -> Any:
-    """Lengths for `reshape`: one may be known only when it runs."""
+    """Return the lengths for `reshape`, with -1 for one known only at run time."""
     return [-1 if isinstance(n, mg.Node) else n for n in ordered(shape)]
 
 
 def axes(axis: Any) -> Any:
-    """One axis or several."""
+    """Return one axis unchanged, or several as a tuple."""
     return tuple(axis) if isinstance(axis, (list, tuple)) else axis
 
 
@@ -138,7 +138,7 @@ SHAPES = {
 
 
 def makers() -> dict[str, str]:
-    """A call for each type of variables, and one for several of them at once."""
+    """Return a table of calls for each variable type: one for one variable, one for several."""
     found = {}
     for prefix, dtype in PREFIXES.items():
         for kind, pattern in SHAPES.items():
@@ -151,7 +151,7 @@ def makers() -> dict[str, str]:
 
 
 def each(kind: TensorType, names: tuple[Any, ...]) -> list[TensorVariable]:
-    """One variable for each name, or so many without names."""
+    """Make one variable for each name, or this number of them without names."""
     count = names[0] if len(names) == 1 and isinstance(names[0], int) else None
     return [kind(name) for name in (names if count is None else [None] * count)]
 

@@ -1,4 +1,4 @@
-"""Theano's variables: what `T.matrix()` makes, and every result of an operation on one."""
+"""Theano's variables: results of `T.matrix()` and of every operation on one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS = {
 
 
 class TensorType:
-    """A data type and a pattern: which axes have length 1 for good and are broadcast."""
+    """A data type and a broadcast pattern: which axes always have length 1."""
 
     def __init__(self, dtype: Any, broadcastable: Iterable[bool], name: str | None = None) -> None:
         self.dtype = np.dtype(dtype).name
@@ -35,7 +35,7 @@ class TensorType:
         self.ndim, self.name = len(self.broadcastable), name
 
     def __call__(self, name: str | None = None) -> TensorVariable:
-        """A new variable of this type, to be an input of a function."""
+        """Make a variable of this type, to be an input of a function."""
         shape = [1 if one else None for one in self.broadcastable]
         return TensorVariable(mg.placeholder(name or f"<{self}>", shape=shape, dtype=self.dtype))
 
@@ -50,7 +50,7 @@ class TensorType:
 
 
 class Apply:
-    """What a variable comes from: an operator and its operands."""
+    """The origin of a variable: an operator and its operands."""
 
     def __init__(self, node: mg.Node) -> None:
         self.op, self.outputs = node.op, [TensorVariable(node)]
@@ -58,9 +58,9 @@ class Apply:
 
 
 class TensorVariable:
-    """A value that is not there yet: a node of the default graph, which `node` gives."""
+    """A symbolic value: a node of the default graph, available as `node`."""
 
-    __array_ufunc__ = None  # an array beside a variable leaves the operation to it
+    __array_ufunc__ = None  # in an operation with a variable, NumPy's array defers to it
     eval: Any
     dimshuffle: Any
 
@@ -71,12 +71,12 @@ class TensorVariable:
 
     @property
     def node(self) -> Any:
-        """What it is here."""
+        """The variable's node in the default graph."""
         return self._node
 
     @property
     def name(self) -> str | None:
-        """What it was called, if it was."""
+        """The variable's name, or None."""
         return self._name
 
     @name.setter
@@ -96,7 +96,7 @@ class TensorVariable:
 
     @property
     def broadcastable(self) -> tuple[bool, ...]:
-        """For each axis whether its length is 1 for good."""
+        """For each axis whether its length is always 1."""
         return tuple(n == 1 for n in self.node.shape)
 
     @property
@@ -106,22 +106,22 @@ class TensorVariable:
 
     @property
     def owner(self) -> Apply | None:
-        """What it comes from; None for inputs, constants and shared variables."""
+        """The Apply it comes from; None for inputs, constants and shared variables."""
         return Apply(self.node) if self.node.inputs else None
 
     @property
     def shape(self) -> Shape:
-        """Its lengths, which are known when it is computed."""
+        """Its symbolic shape, whose lengths are known at run time."""
         return Shape(self)
 
     @property
     def size(self) -> TensorVariable:
-        """How many elements it has."""
+        """The number of its elements."""
         return functools.reduce(lambda a, b: a * b, self.shape, constant(np.int64(1)))
 
     @property
     def T(self) -> TensorVariable:
-        """With its axes in the opposite order."""
+        """The transpose, with the axes in reverse order."""
         return TensorVariable(mg.transpose(self.node))
 
     def __getitem__(self, key: Any) -> TensorVariable:
@@ -161,7 +161,7 @@ class TensorVariable:
 
 
 class TensorSharedVariable(TensorVariable):
-    """A value that all functions share and keep; `updates` of a function change it."""
+    """A value that all functions share; a function's `updates` change it."""
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         given = np.asarray(value)
@@ -169,11 +169,11 @@ class TensorSharedVariable(TensorVariable):
         self._name, self._keeper = name, mg.theano_function([], self.node)
 
     def get_value(self, borrow: bool = False) -> Any:
-        """A copy of its present value."""
+        """Return a copy of its current value."""
         return np.asarray(self._keeper.get_value(self.node))
 
     def set_value(self, new_value: Any, borrow: bool = False) -> None:
-        """Give it another value of its shape and data type."""
+        """Set another value of the same shape and data type."""
         self._keeper.set_value(self.node, np.asarray(new_value, self.node.dtype))
 
 
@@ -216,7 +216,7 @@ class Length(TensorVariable):
 
 
 def nodes(values: Any) -> Any:
-    """Variables in a structure as the nodes that they are."""
+    """Replace the variables in a structure by their nodes."""
     if isinstance(values, TensorVariable):
         return values.node
     if isinstance(values, (list, tuple)):
@@ -225,7 +225,7 @@ def nodes(values: Any) -> Any:
 
 
 def cut(item: Any) -> Any:
-    """A part of a subscript; between two variables stand positions."""
+    """Convert a part of a subscript; a slice bounded by variables becomes positions."""
     if not isinstance(item, slice):
         return item
     start, stop, step = map(nodes, (item.start, item.stop, item.step))
@@ -235,7 +235,7 @@ def cut(item: Any) -> Any:
 
 
 def wrapped(found: Any) -> Any:
-    """Nodes as variables, and values that need no run as constants."""
+    """Wrap nodes as variables, and known values as constants."""
     if isinstance(found, (list, tuple)):
         return [wrapped(x) for x in found]
     if isinstance(found, mg.Node):
@@ -245,7 +245,7 @@ def wrapped(found: Any) -> Any:
 
 
 def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of nodes as one of variables."""
+    """Wrap a function of nodes as one of variables."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -255,7 +255,7 @@ def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def literal(x: Any) -> Any:
-    """A node, or an array; Python's numbers have the shortest data type that holds them."""
+    """Return a node or an array; Python's numbers get the smallest dtype that holds them."""
     if isinstance(x, (TensorVariable, mg.Node)):
         return nodes(x)
     array = np.asarray(x)
@@ -271,38 +271,38 @@ WHOLE = np.int8, np.int16, np.int32, np.int64
 
 
 def constant(x: Any, name: str | None = None) -> TensorVariable:
-    """A value that is part of the graph."""
+    """Make a constant variable from a value."""
     array = literal(x)
     return TensorVariable(mg.constant(array, array.dtype, name))
 
 
 def variable(x: Any) -> TensorVariable:
-    """What is a variable, or a constant for what is none."""
+    """Return x if it is a variable, else a constant of it."""
     return x if isinstance(x, TensorVariable) else constant(x)
 
 
 def together(*xs: Any) -> list[Any]:
-    """Operands in the data type that holds all of them."""
+    """Cast operands to the data type that holds all of them."""
     found = [literal(x) for x in xs]
     wanted = np.result_type(*(x.dtype for x in found))
     return [as_type(x, wanted) for x in found]
 
 
 def as_type(x: Any, wanted: Any) -> Any:
-    """A node or an array in this data type."""
+    """Cast a node or an array to this data type."""
     if x.dtype == wanted:
         return x
     return mg.cast(x, wanted) if isinstance(x, mg.Node) else x.astype(wanted)
 
 
 def real(x: Any) -> Any:
-    """Whole numbers as floating-point numbers that hold them."""
+    """Cast integers to a floating-point type that holds them."""
     found = literal(x)
     return as_type(found, np.result_type(found.dtype, np.float32))
 
 
 def above(outputs: Iterable[mg.Node]) -> set[mg.Node]:
-    """The nodes that these need, and they themselves."""
+    """Return these nodes and all nodes that they depend on."""
     found: set[mg.Node] = set()
     left = [*outputs]
     while left:

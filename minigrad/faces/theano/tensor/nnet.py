@@ -12,13 +12,13 @@ from minigrad.faces.theano.tensor.basic import real, symbolic, together
 
 
 def rows(x: Any) -> Any:
-    """Of each row; a vector counts as one row."""
+    """Compute softmax of each row; a vector counts as one row."""
     found = real(x)
     return mg.softmax(mg.expand_dims(found, 0) if found.ndim == 1 else found, -1)
 
 
 def cross_entropy(p: Any, target: Any) -> Any:
-    """Of rows of probabilities, and the number of the right class, or a row, for each."""
+    """Compute cross-entropy of rows of probabilities; targets are class numbers or rows."""
     if target.ndim == 1:
         return -mg.squeeze(mg.gather(logarithm(p), mg.expand_dims(target, 1), 1), 1)
     x, y = together(p, target)
@@ -26,7 +26,7 @@ def cross_entropy(p: Any, target: Any) -> Any:
 
 
 def logarithm(x: mg.Node) -> Any:
-    """log x; of a sigmoid, of 1 minus one, and of softmax in the form that does not overflow.
+    """Compute log x; use a stable form for sigmoid, 1 − sigmoid and softmax.
 
     Theano rewrites them like this before it compiles a function.
     """
@@ -41,17 +41,17 @@ def logarithm(x: mg.Node) -> Any:
 
 
 def is_one(x: mg.Node) -> bool:
-    """Whether this is the constant 1."""
+    """Return whether x is the constant 1."""
     return bool(np.all(x.attrs.get("value", 0) == np.ones((), x.dtype)))
 
 
 def rectified(x: Any, alpha: Any) -> Any:
-    """Half of x and half of its size: as Theano has it, with the slope in the middle at 0."""
+    """Compute ReLU as Theano does, from x and |x|: the gradient at 0 is the middle slope."""
     return (1 + alpha) * 0.5 * x + (1 - alpha) * 0.5 * mg.abs(x)
 
 
 def convolved(x: Any, filters: Any, border_mode: Any, subsample: Any, filter_flip: bool) -> Any:
-    """A convolution turns its kernels round; without that it is what `mg.conv2d` computes."""
+    """Convolve images with flipped kernels, or without the flip as `mg.conv2d` does."""
     kernel = mg.flip(filters, (2, 3)) if filter_flip else filters
     around: Any = 0 if border_mode == "valid" else border_mode
     if border_mode == "half":

@@ -1,4 +1,4 @@
-"""What stands between two variables: `x[i * 20 : (i + 1) * 20]`, of one length."""
+"""Slices between two variables with a constant length: `x[i * 20 : (i + 1) * 20]`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Linear = dict[Any, int]  # how often a sum has each node in it; under 1 a number
 
 
 def positions(start: Any, stop: Any) -> Any:
-    """The positions from one node to another, where all that differs is a number."""
+    """Return the positions between two nodes whose difference is a constant."""
     rest = plus(linear(stop), linear(start), -1)
     if rest.keys() - {1}:
         raise face.refuse("x[i:j]")
@@ -23,7 +23,7 @@ def positions(start: Any, stop: Any) -> Any:
 
 
 def linear(x: Any) -> Linear:
-    """A whole number as a sum of nodes, each so many times."""
+    """Write an integer expression as a sum of nodes with integer coefficients."""
     if not isinstance(x, mg.Node):
         return {1: int(x or 0)}
     if x.op.name == "Constant" and x.shape == ():
@@ -40,7 +40,7 @@ def linear(x: Any) -> Linear:
 
 
 def plus(a: Linear, b: Linear, times: int) -> Linear:
-    """One sum and so many times another; nodes that are left 0 times are left out."""
+    """Return a + times · b; nodes whose coefficient becomes 0 are left out."""
     found = {k: a.get(k, 0) + times * b.get(k, 0) for k in {**a, **b}}
     return {k: n for k, n in found.items() if n}
 

@@ -15,14 +15,14 @@ __all__ = ["BCELoss", "Module", "Parameter", "Sequential", "functional", "init",
 
 
 class Module(mg.nn.Module):
-    """A part of a model, whose parameters and buffers are tensors of PyTorch."""
+    """A part of a model, whose parameters and buffers behave like PyTorch's tensors."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         as_torch(value)  # which changes their class, not the list that holds them
         super().__setattr__(name, value)
 
     def state_dict(self) -> Any:
-        """All parameters and buffers by name, as tensors that share their memory."""
+        """Return all parameters and buffers by name, as tensors that share their memory."""
         return OrderedDict((name, x.detach()) for name, x in self._state().items())
 
     def load_state_dict(self, values: Any) -> None:
@@ -33,7 +33,7 @@ class Module(mg.nn.Module):
             x.data = memory.copy_(x.detach())
 
     def apply(self, fn: Callable[[Any], Any]) -> Any:
-        """Call a function with each module within this one, and with this one last."""
+        """Call a function with each submodule, and with this module last."""
         for child in self.children():
             Module.apply(child, fn)  # type: ignore[arg-type]
         fn(self)
@@ -41,7 +41,7 @@ class Module(mg.nn.Module):
 
 
 class Parameter(mg.nn.Parameter):
-    """A tensor that is trained; it shares the memory of the tensor that it is made of."""
+    """A trained tensor, which shares memory with the tensor that it is made of."""
 
     def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
         shared = data.detach() if isinstance(data, mg.Tensor) else mg.tensor(data)
@@ -49,7 +49,7 @@ class Parameter(mg.nn.Parameter):
 
 
 def of_module(layer: type) -> type:
-    """A layer as a module of this face."""
+    """Turn a layer class of minigrad into a subclass of this module's Module."""
     if not issubclass(layer, mg.nn.Module):
         return layer
     made = type(layer.__name__, (Module, layer), {"__doc__": layer.__doc__})
@@ -58,7 +58,7 @@ def of_module(layer: type) -> type:
 
 
 class Sequential(Module, mg.nn.Sequential):
-    """Layers one after the other, by their numbers or, of an OrderedDict, by their names."""
+    """Layers applied in order, named by number or by the keys of an OrderedDict."""
 
     def __init__(self, *modules: Any) -> None:
         named = modules[0] if len(modules) == 1 and isinstance(modules[0], dict) else None
@@ -75,7 +75,7 @@ class BCELoss(Module):
         self.weight, self.reduction = weight, reduction
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The mean, the sum, or the loss of each element."""
+        """Return the loss of each element, their mean or their sum, by `reduction`."""
         of_each = functional.face("binary_cross_entropy")
         return of_each(input, target, self.weight, reduction=self.reduction)
 

@@ -1,4 +1,4 @@
-"""What PyTorch's layers compute: `import minigrad.faces.torch.nn.functional as F`."""
+"""PyTorch's layers as functions: `import minigrad.faces.torch.nn.functional as F`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minigrad.faces.ties import ops
 
 
 def reduced(loss: Any, weight: Any, reduction: str) -> Any:
-    """A loss of each element, weighted: as it is, their mean, or their sum."""
+    """Weight the loss of each element; return it, its mean or its sum, by `reduction`."""
     if reduction not in REDUCED:
         raise mg.ArgumentError(
             "option", op="binary_cross_entropy", value=reduction, choices=", ".join(REDUCED)

@@ -1,4 +1,4 @@
-"""What PyTorch's layers begin with: `nn.init.xavier_uniform_(layer.weight)`."""
+"""PyTorch's weight initialisation: `nn.init.xavier_uniform_(layer.weight)`."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from minigrad.faces.face import Face
 
 
 def filled(tensor: Any, values: Any) -> Any:
-    """A tensor with other values; nothing is recorded."""
+    """Overwrite a tensor's values without recording; return it."""
     with mg.no_grad():
         tensor.copy_(values) if hasattr(values, "shape") else tensor.fill_(values)
     return tensor
 
 
 def fans(tensor: Any) -> tuple[int, int]:
-    """How many numbers flow into, and out of, each place."""
+    """Return (fan_in, fan_out) of a weight: a kernel's window counts in both."""
     rows, columns, *window = tensor.shape
     return columns * math.prod(window), rows * math.prod(window)
 
 
 def drawn_normal(tensor: Any, std: float, mean: float = 0.0) -> Any:
-    """Values around a mean."""
+    """Fill a tensor with normal values; return it."""
     return filled(tensor, mg.randn(*tensor.shape) * std + mean)
 
 
 def drawn_uniform(tensor: Any, low: float, high: float) -> Any:
-    """Values between bounds."""
+    """Fill a tensor with uniform values in [low, high); return it."""
     return filled(tensor, mg.rand(*tensor.shape) * (high - low) + low)
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's way through data: `DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True)`."""
+"""PyTorch's data loading: `DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True)`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "random_split"]
 
 
 class Dataset(ABC):
-    """Examples by their numbers; a class of one's own has `__len__` and `__getitem__`."""
+    """Examples by index; subclasses define `__len__` and `__getitem__`."""
 
     @abstractmethod
     def __getitem__(self, index: Any) -> Any: ...
 
 
 class TensorDataset(Dataset):
-    """Tensors of one length, whose rows belong together."""
+    """A data set of tensors of equal length; an example is one row of each."""
 
     def __init__(self, *tensors: Any) -> None:
         if len({len(x) for x in tensors}) > 1:
@@ -38,7 +38,7 @@ class TensorDataset(Dataset):
 
 
 class Subset(Dataset):
-    """Some examples of a data set."""
+    """A subset of a data set's examples."""
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
@@ -51,7 +51,7 @@ class Subset(Dataset):
 
 
 def random_split(dataset: Any, lengths: Sequence[float]) -> list[Subset]:
-    """Parts of these lengths, or of these shares, drawn without overlap."""
+    """Split a dataset at random into parts of these lengths or fractions, without overlap."""
     n, shares = len(dataset), sum(lengths) <= 1
     counts = [int(n * share) if shares else int(share) for share in lengths]
     for i in range(n - sum(counts) if shares else 0):
@@ -61,13 +61,13 @@ def random_split(dataset: Any, lengths: Sequence[float]) -> list[Subset]:
 
 
 def shuffled(n: int) -> list[int]:
-    """The numbers below n in any order, which `torch.manual_seed` repeats."""
+    """Return the numbers below n in random order, reproducible with `torch.manual_seed`."""
     drawn = mg.rand(n).tolist()
     return sorted(range(n), key=drawn.__getitem__)
 
 
 def stacked(examples: list[Any]) -> Any:
-    """Examples as a batch: tensors along a new first axis, numbers as a tensor."""
+    """Collate examples to a batch: tensors along a new first axis, numbers as a tensor."""
     first = examples[0]
     if isinstance(first, (tuple, list)):
         return [stacked([*column]) for column in zip(*examples, strict=True)]
@@ -79,7 +79,7 @@ def stacked(examples: list[Any]) -> Any:
 
 
 class DataLoader:
-    """Batches of a data set, in order or shuffled anew each time; all in this process."""
+    """Batches of a data set, in order or reshuffled each epoch; all in this process."""
 
     def __init__(
         self,

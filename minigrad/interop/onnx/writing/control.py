@@ -1,4 +1,4 @@
-"""How branches, loops and the values of several results are written in ONNX."""
+"""Export to ONNX of branches, loops and nodes with several results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from minigrad.static.fused import FUSED
 
 
 def write(w: Sheet, nodes: Sequence[Node]) -> None:
-    """Write nodes in an order in which they can be computed."""
+    """Write nodes, which are in topological order."""
     for node in nodes:
         if node in w.values:
             continue
@@ -44,13 +44,13 @@ def _output(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(HISTORY)
 def _history(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """What a loop kept."""
+    """Return the name of the history that a loop kept of a state."""
     loop, index = node.inputs[0], node.attrs["index"]
     return w.kept[loop][_kept(w, loop).index(index)]
 
 
 def _kept(w: Sheet, loop: Node) -> list[int]:
-    """Which states of a loop somebody reads step by step."""
+    """Return the indices of a loop's states that are read step by step."""
     return sorted({h.attrs["index"] for h in w.histories.get(loop, ())})
 
 
@@ -63,7 +63,7 @@ def _inside(w: Sheet, body: Graph, names: Sequence[str]) -> Sheet:
 
 
 def histories(graph: Graph) -> dict[Node, list[Node]]:
-    """The loops of a graph whose states are read."""
+    """Map each loop whose states are read step by step to the nodes that read them."""
     found: dict[Node, list[Node]] = {}
     for node in graph.nodes:
         if node.op is HISTORY:
@@ -72,7 +72,7 @@ def histories(graph: Graph) -> dict[Node, list[Node]]:
 
 
 def _closed(w: Sheet, inner: Sheet, name: str, inputs: list[Any], outputs: list[Any]) -> Any:
-    """The graph of a branch or body: each result is made in it, and has a name of its own."""
+    """Build a branch's or body's graph; each result is computed in it under its own name."""
     results = []
     for source, like in outputs:
         inner.node = None
@@ -128,7 +128,7 @@ def _while(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 def _inlined(w: Sheet, body: Graph, names: Sequence[str]) -> str:
-    """The nodes of a body of a single result once more, here."""
+    """Write the nodes of a single-result body inline; return the result's name."""
     kept = w.values
     w.values = {**kept, **dict(zip(body.inputs, names, strict=True))}
     given = {*body.inputs}
@@ -170,7 +170,7 @@ def _scan(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(FUSED)
 def _fused(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """Several operators that run as one: each of them once more."""
+    """Write the operators of a fused node one by one."""
     body = node.attrs["body"]
     kept = w.values
     w.values = {**kept, **dict(zip(body.inputs, xs, strict=True))}

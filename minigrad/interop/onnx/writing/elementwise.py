@@ -1,4 +1,4 @@
-"""How our operators on single elements, and along axes, are written in ONNX."""
+"""Export to ONNX of elementwise operators and of those along axes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TABLE.update({op: _plain(name) for op, name in PLAIN.items()})
 
 @written(ops.add, ops.mul)
 def _sums(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """Truth values are added as "or", and multiplied as "and"."""
+    """Write addition or multiplication; for Booleans they are Or and And."""
     add = node.op is ops.add
     if node.dtype.kind == "b":
         return w.emit("Or" if add else "And", *xs)
@@ -93,7 +93,7 @@ def _cast(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(ops.log1p)
 def _log1p(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """x · log(1 + x) / ((1 + x) − 1) is accurate near 0, where log(1 + x) alone is not."""
+    """Write log1p as x · log(1 + x) / ((1 + x) − 1), which is accurate near 0."""
     x, one = xs[0], w.like(1, node)
     u = w.emit("Add", x, one)
     d = w.emit("Sub", u, one)
@@ -188,7 +188,7 @@ def axes_of(w: Sheet, node: Node, default: Any = None) -> list[int]:
 
 
 def reduced(w: Sheet, name: str, x: str, axes: list[int], keep: bool) -> str:
-    """Reduced over some axes; over none it is left as it is."""
+    """Write a reduction over some axes; over none, an Identity."""
     if not axes:
         return str(w.emit("Identity", x))
     return str(w.emit(name, x, w.ints(*axes), keepdims=int(keep)))
@@ -206,7 +206,7 @@ def _reduced(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(ops.logsumexp)
 def _logsumexp(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """Less the largest, which is added again; an infinite one is left out of that."""
+    """Write logsumexp: subtract the maximum, then add it back, unless it is infinite."""
     axes, keep = axes_of(w, node), bool(node.attrs.get("keepdims"))
     top = reduced(w, "ReduceMax", xs[0], axes, True)
     top = w.emit("Where", w.emit("IsInf", top), w.like(0, node), top)
@@ -255,7 +255,7 @@ def _cumsum(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(ops.prod_of_others)
 def _prod_of_others(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """What comes before an element times what comes after it."""
+    """Write the product of all elements before each one times that of all after it."""
     x = node.inputs[0]
     axis = node.attrs.get("axis", 0) % w.rank(x)
     n = w.length(x, axis)
@@ -337,7 +337,7 @@ def _normalize(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(ops.matmul)
 def _matmul(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """A vector beside a turned matrix is a row or a column: a runtime may fuse the two wrongly."""
+    """Write MatMul; a vector by a transposed matrix becomes 2-D, as runtimes may misfuse it."""
     ranks = [w.rank(x) for x in node.inputs]
     flags = [bool(node.attrs.get(f)) for f in ("transpose_a", "transpose_b")]
     turned = [flag and rank > 1 for flag, rank in zip(flags, ranks, strict=True)]

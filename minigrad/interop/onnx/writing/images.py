@@ -1,4 +1,4 @@
-"""How our operators on images, and their gradients, are written in ONNX."""
+"""Export to ONNX of operators on images and their gradients."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _conv(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(ops.conv2d_input)
 def _conv_input(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """What the windows did not reach is added behind."""
+    """Write conv2d's input gradient; output_padding adds what no window reached."""
     kernels, x = node.inputs[1:]
     window = _window(w, node, kernels)
     lengths = [w.length(x, i) for i in (2, 3)]
@@ -50,7 +50,7 @@ def _conv_input(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(ops.conv2d_weight)
 def _conv_weight(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """The images convolved with the gradients of their results, batch and channels exchanged."""
+    """Write conv2d's kernel gradient: Conv of images and gradients, batch and channels swapped."""
     kernels = node.inputs[2]
     window = _window(w, node, kernels)
     each = w.length(kernels, 1), w.length(kernels, 0) // window.groups
@@ -91,7 +91,7 @@ def _avg_pool(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 def _chosen(w: Sheet, node: Node, x: str) -> str:
-    """Where the first largest element of each window lies, numbered through all images."""
+    """Write the flat index of each window's first maximum, counted through all images."""
     _, places = w.emit("MaxPool", x, outputs=2, **_pooling(node)[1])
     return w.reshape(places, w.ints(-1))
 
@@ -114,7 +114,7 @@ def _max_pool_pick(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(ops.avg_pool2d_input)
 def _avg_pool_input(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """Each share goes to all elements of its window: a transposed convolution with ones."""
+    """Write avg_pool's input gradient as a transposed convolution with equal weights."""
     x, (window, options) = node.inputs[1], _pooling(node)
     area = window.size[0] * window.size[1]
     lengths = [w.length(x, i) for i in (2, 3)]

@@ -30,7 +30,7 @@ def to_onnx(
     session: Any = None,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
 ) -> Any:
-    """The ModelProto of a graph, written to `path` if there is one; see `Graph.to_onnx`."""
+    """Return the ModelProto of a graph, written to `path` if given; see `Graph.to_onnx`."""
     graph.verify()
     try:
         whole = closed(graph)
@@ -45,7 +45,7 @@ def to_onnx(
 
 
 def _shaped(graph: Graph, shapes: Mapping[str, Sequence[int | None]]) -> Graph:
-    """The graph with these shapes for its inputs; every input has one then."""
+    """Return the graph with these input shapes; FormatError if an input still has none."""
     labels, new = {x: graph.labels[x] for x in graph.inputs}, {}
     for name in shapes:
         if name not in labels.values():
@@ -91,7 +91,7 @@ def _model(graph: Graph, values: Mapping[str, Array]) -> Any:
 
 
 def _weight(w: Sheet, x: Node, present: Array | None) -> Any:
-    """A variable with its present value, or the one that it begins with."""
+    """Return a variable's initializer: its present value, or its initial one."""
     value: Array = x.attrs["value"] if present is None else present
     w.node = x
     w.number(value.dtype)
@@ -99,7 +99,7 @@ def _weight(w: Sheet, x: Node, present: Array | None) -> Any:
 
 
 def _result(w: Sheet, labels: Any, y: Node, i: int) -> Any:
-    """An output with a name of its own: one value may be given twice, or be an input."""
+    """Add an output with its own name: a value may be returned twice, or be an input."""
     w.node = None
     source = w.values[y]
     own = w.name(labels.get(y, y.name) if y.op is not state.placeholder else f"output_{i}")

@@ -1,4 +1,4 @@
-"""How our operators that rearrange, pick and join are written in ONNX."""
+"""Export to ONNX of operators that rearrange, index and join."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _pad(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 def _items(key: Any, rank: int) -> list[Any]:
-    """The key with an item for each axis, and None for each new one."""
+    """Expand a key to an item for each axis, and None for each new one."""
     count = sum(item is not None and item != "..." for item in key)
     place = key.index("...") if "..." in key else len(key)
     full = (None, None, None)
@@ -141,7 +141,7 @@ def _sliced(w: Sheet, x: str, key: Any, rank: int) -> str:
 
 @written(ops.unslice)
 def _unslice(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """Along each axis elements of g are picked, and a zero that is added behind, where none is."""
+    """Write the gradient of a slice: gather from g along each axis, padded with a zero."""
     g, x = xs[0], node.inputs[1]
     items = _items(node.attrs["key"], w.rank(x))
     new, axis = [], 0
@@ -161,7 +161,7 @@ def _unslice(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 def _spread(w: Sheet, g: str, axis: int, item: Any, x: Node) -> str:
-    """g along an axis of x; which of its elements belongs where may turn out when it runs."""
+    """Spread g along an axis of x; its positions may be known at run time only."""
     rank = w.rank(x)
     widths = [0] * (2 * rank)
     widths[rank + axis] = 1
@@ -182,7 +182,7 @@ def _spread(w: Sheet, g: str, axis: int, item: Any, x: Node) -> str:
 
 
 def _numbers(w: Sheet, count: str) -> str:
-    """0, 1, 2, …: so many."""
+    """Write the numbers 0, 1, 2, … up to a count."""
     zero, one = w.constant(0, np.int64), w.constant(1, np.int64)
     return str(w.emit("Range", zero, w.reshape(count, w.constant([], np.int64)), one))
 
@@ -220,7 +220,7 @@ def _whole(w: Sheet, x: str, node: Node) -> str:
 
 
 def _together(w: Sheet, node: Node, xs: list[str], first: int) -> str:
-    """Positions for several axes as one operand, the last axis of which holds them."""
+    """Join positions for several axes into one operand, along its last axis."""
     sources = node.inputs[first:]
     names = [_whole(w, x, s) for x, s in zip(xs[first:], sources, strict=True)]
     if len({s.spec.shape for s in sources}) > 1:
@@ -233,7 +233,7 @@ def _together(w: Sheet, node: Node, xs: list[str], first: int) -> str:
 
 
 def _front(rank: int, axis: int, count: int) -> list[int]:
-    """The order of axes with those from `axis` on in front."""
+    """Return the order of axes that moves `count` of them, from `axis` on, to the front."""
     moved = list(range(axis, axis + count))
     return moved + [i for i in range(rank) if i not in moved]
 
@@ -312,7 +312,7 @@ SIGNS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "%": "Mod", "min": "Min
 
 
 def _lengths(w: Sheet, node: Node) -> str:
-    """The lengths that the attribute `shape` describes, as a value."""
+    """Write the lengths that the attribute `shape` describes, as a value."""
 
     def one(length: Any) -> str:
         if isinstance(length, int):

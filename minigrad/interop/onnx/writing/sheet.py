@@ -1,4 +1,4 @@
-"""What is written so far: nodes of ONNX, constants, and the names of values."""
+"""An ONNX graph being written: its nodes, constants, and the names of values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST, LAST = -(1 << 63), (1 << 63) - 1  # slices without a bound
 
 
 def written(*ops: Op) -> Callable[[Rule], Rule]:
-    """Enter the rule that writes these operators: (sheet, node, names of operands) -> name."""
+    """Register the rule that writes these operators: (sheet, node, operand names) -> name."""
 
     def enter(rule: Rule) -> Rule:
         TABLE.update(dict.fromkeys(ops, rule))
@@ -31,7 +31,7 @@ def written(*ops: Op) -> Callable[[Rule], Rule]:
 
 
 class Sheet:
-    """One graph of ONNX; that of a branch or a loop stands within another, and sees its values."""
+    """An ONNX graph; that of a branch or a loop is nested in another, whose values it reads."""
 
     def __init__(self, outer: Sheet | None = None) -> None:
         self.onnx = wanted("onnx", extra="onnx")
@@ -41,7 +41,7 @@ class Sheet:
         self.values: dict[Node, str] = {}
         self.used: set[str] = outer.used if outer else set()
         self.dims: dict[Dim, str] = outer.dims if outer else {}
-        self.made: dict[Any, str] = {}  # what is asked for again and again
+        self.made: dict[Any, str] = {}  # values that are needed repeatedly
         self.kept: dict[Node, list[str]] = {}  # the states of loops, step by step
         self.histories: Mapping[Node, Sequence[Node]] = outer.histories if outer else {}
         self.node: Node | None = None
@@ -49,7 +49,7 @@ class Sheet:
     # ---- Names ----------------------------------------------------------------------------------
 
     def name(self, wish: str) -> str:
-        """A name that no other value has. FormatError for one that no file can hold."""
+        """Return a name that no other value has; FormatError for one that can't be encoded."""
         found, count = text(wish), 0
         while found in self.used:
             count += 1
@@ -68,7 +68,7 @@ class Sheet:
     # ---- Writing --------------------------------------------------------------------------------
 
     def emit(self, op: str, *operands: str, outputs: int = 1, **attrs: Any) -> Any:
-        """One node of ONNX; the name of its result, or of several."""
+        """Add an ONNX node; return the name of its result, or the names of several."""
         stem = self.node.name if self.node is not None else op
         names = [self.name(f"{stem}/{op}") for _ in range(outputs)]
         node = self.onnx.helper.make_node(op, operands, names, name=names[0], **attrs)
@@ -78,7 +78,7 @@ class Sheet:
         return names[0] if outputs == 1 else names
 
     def constant(self, value: Any, dtype: Any = None, name: str = "constant") -> str:
-        """The name of an array that is part of the model."""
+        """Add an array to the model; return its name."""
         array: Array = np.asarray(value, dtype)
         if array.size <= 16:
             key = array.dtype, array.shape, array.tobytes()
@@ -98,7 +98,7 @@ class Sheet:
         return self.constant(values, np.int64)
 
     def number(self, dtype: Dtype) -> int:
-        """The number that ONNX gives a data type."""
+        """Return ONNX's number for a data type; FormatError if it has none."""
         if dtype not in NUMBERS:
             raise FormatError("onnx_type", kind=str(dtype), name=self.node and self.node.name)
         return NUMBERS[dtype]
@@ -113,7 +113,7 @@ class Sheet:
     # ---- Shapes ---------------------------------------------------------------------------------
 
     def shape(self, x: Node) -> str:
-        """The shape of a value as a value."""
+        """Return the name of a value that holds the shape of x."""
         if known(x):
             return self.ints(*shape_of(x)) if shape_of(x) else self.constant([], np.int64)
         key = "shape", self[x]
@@ -127,20 +127,20 @@ class Sheet:
         return len(x.spec.shape)
 
     def length(self, x: Node, axis: int) -> int:
-        """The length of an axis, which has to be known."""
+        """Return the length of an axis; FormatError unless it is known."""
         if x.spec.shape is None or isinstance(x.spec.shape[axis], Dim):
             raise self.refuse(f"shape {x.shape}")
         return int(x.spec.shape[axis])  # type: ignore[arg-type]
 
     def like(self, value: Any, x: Node) -> str:
-        """A single number in the data type of x."""
+        """Add a single number in the data type of x; return its name."""
         return self.constant(value, x.dtype)
 
     def reshape(self, x: str, shape: str) -> str:
         return str(self.emit("Reshape", x, shape, allowzero=1))
 
     def info(self, name: str, x: Node) -> Any:
-        """What ONNX is told of an input or output: an open length has a name."""
+        """Return the ValueInfoProto of an input or output; an open length has a name."""
         shape = None
         if x.spec.shape is not None:
             shape = [self._dim(n) for n in x.spec.shape]
@@ -153,7 +153,7 @@ class Sheet:
 
 
 def known(x: Node) -> bool:
-    """Whether all lengths are known."""
+    """Return whether all lengths of a node are known."""
     return x.spec.shape is not None and all(isinstance(n, int) for n in x.spec.shape)
 
 

@@ -1,4 +1,4 @@
-"""What PyTorch does beside its layers: `torch.nn.utils.clip_grad_norm_`, `rnn.pad_sequence`."""
+"""PyTorch's utilities for networks: `torch.nn.utils.clip_grad_norm_`, `rnn.pad_sequence`."""
 
 from minigrad.faces.face import Face
 from minigrad.faces.torch.nn.utils import rnn

@@ -1,4 +1,4 @@
-"""What PyTorch does to sequences of different lengths: `torch.nn.utils.rnn.pad_sequence`."""
+"""PyTorch's padding of sequences: `torch.nn.utils.rnn.pad_sequence`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["pad_sequence"]
 def pad_sequence(
     sequences: Sequence[Any], batch_first: bool = False, padding_value: float = 0.0
 ) -> Any:
-    """Sequences (length, ...) in one tensor, (longest, rows, ...), or rows first if asked for.
+    """Pad sequences (length, ...) to one tensor (longest, rows, ...), or (rows, longest, ...).
 
     ShapeError where they differ in more than their first axis.
 

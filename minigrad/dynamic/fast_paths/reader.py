@@ -1,13 +1,13 @@
-"""Quick ways to read `a * b`: for each operator two functions, made when it is first used.
+"""Fast paths for `a * b`: for each operator two functions, made when it is first used.
 
-They are for one and for two operands that need no conversion; everything else takes the way that
-`recorder` shows. Both end in the same lines, which fill a node; a function of their own would cost
-as much as they do.
+They are for one and for two operands that need no conversion; everything else goes through
+`recorder`. Both end in the same lines, which fill a node, because a call of a shared function
+would cost as much as these lines do.
 """
 
 from __future__ import annotations
 
-import inspect
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -34,8 +34,8 @@ from minigrad.core import (
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import INSIDE, caller
 from minigrad.dynamic.changes import share
-from minigrad.dynamic.quick.descent import descend
-from minigrad.dynamic.quick.ready import MIXED, Ready, kernel_of, prepared
+from minigrad.dynamic.fast_paths.inplace_sweep import sweep_in_place
+from minigrad.dynamic.fast_paths.prepared_ops import PreparedPullback, kernel_of, mixed, prepared
 from minigrad.dynamic.recorder import NONE, TapeReader, as_view, looks_at
 from minigrad.dynamic.tape import TapeNode
 from minigrad.ops.methods import Value
@@ -44,7 +44,7 @@ LEFT, RIGHT, BOTH = (0,), (1,), (0, 1)
 NUMBERS = frozenset({float, int})  # these take the data type of the tensor beside them
 FLOATS = frozenset({float32, float64})
 FAILURES = (GraphError, *STOPS)
-Way = Callable[..., Any]
+Method = Callable[..., Any]
 # Methods of `Value` that go straight to the function made for their operator.
 PAIRS = {"truediv": ops.div} | {x: getattr(ops, x) for x in ("add", "sub", "mul", "pow", "matmul")}
 PLAIN = ("abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu")
@@ -54,33 +54,39 @@ ndarray, array, new = np.ndarray, np.array, object.__new__
 getframe, listeners = sys._getframe, events.listeners
 
 
-class QuickReader(TapeReader):
-    """Reads operators on tensors of the class that it is made for, and whose methods it replaces.
+class FastReader(TapeReader):
+    """Reads operators on tensors of one class by a function for each operator.
 
-    Nothing is run before it is known that nobody listens and that the tape is on: whoever wants to
-    read tensors in another way finds all operands in `general`.
+    These functions run nothing before they know that there are no listeners, that no other reader
+    is active and that the tape is on; otherwise they hand all operands to `general`.
     """
 
-    sweep = staticmethod(descend)
+    sweep = staticmethod(sweep_in_place)
 
     def __init__(self, tensor: type[Any]) -> None:
         super().__init__(tensor)
         self.general = super().apply
-        for name, op in PAIRS.items():
-            self._install(f"__{name}__", self.pair(op))
-            self._install(f"__r{name}__", self.reversed_pair(op))
-        for name, op in SINGLES.items():
-            self._install(name, self.single(op))
         transposed = self._single(ops.transpose, attrgetter("T"))
-        tensor.T = property(transposed, doc=Value.T.__doc__)
+        self.methods: dict[str, Any] = {"T": property(transposed, doc=Value.T.__doc__)}
+        for name, op in PAIRS.items():
+            self.methods[f"__{name}__"] = self.pair(op)
+            self.methods[f"__r{name}__"] = _reversed(self.pair(op))
+        for name, op in SINGLES.items():
+            self.methods[name] = self.single(op)
+            if not name.startswith("__"):
+                functools.update_wrapper(self.methods[name], getattr(Value, name))
 
-    def _install(self, name: str, method: Any) -> None:
-        general = getattr(Value, name)
-        if not name.startswith("__"):
-            method.__name__, method.__doc__ = name, general.__doc__
-            plain = inspect.signature(general).replace(return_annotation=inspect.Signature.empty)
-            method.__signature__ = plain  # "Self" is unknown where the method is made
-        setattr(self.tensor, name, method)
+    def install(self) -> None:
+        """Install the fast functions in place of the tensor's methods and `Op.__call__`."""
+        for name, method in self.methods.items():
+            setattr(self.tensor, name, method)
+        Op.__call__ = _call  # type: ignore[method-assign, assignment]
+
+    def remove(self) -> None:
+        """Remove the fast functions, so that the tensor's own methods and `Op.__call__` apply."""
+        for name in self.methods.keys() & vars(self.tensor).keys():
+            delattr(self.tensor, name)
+        Op.__call__ = PLAIN_CALL  # type: ignore[method-assign]
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         count = len(operands)
@@ -90,39 +96,34 @@ class QuickReader(TapeReader):
             return self.pair(op)(operands[0], operands[1], attrs)
         return self.general(op, operands, attrs)
 
-    def single(self, op: Op) -> Way:
-        """The function for one operand."""
-        return op.quick.get((self.tensor,)) or self._single(op)
+    def single(self, op: Op) -> Method:
+        """Return the function for one operand."""
+        return op.memo.get((self.tensor,)) or self._single(op)
 
-    def pair(self, op: Op) -> Way:
-        """The function for two operands, of which one may be a Python number."""
-        return op.quick.get((self.tensor, self.tensor)) or self._pair(op)
-
-    def reversed_pair(self, op: Op) -> Way:
-        """The same with the operands exchanged: behind `__radd__` and the like."""
-        pair = self.pair(op)
-        return lambda self, other: pair(other, self)
+    def pair(self, op: Op) -> Method:
+        """Return the function for two operands, of which one may be a Python number."""
+        return op.memo.get((self.tensor, self.tensor)) or self._pair(op)
 
     def pullback(
         self, op: Op, mask: tuple[bool, ...], y: Array, arrays: Sequence[Array], attrs: Attrs
-    ) -> Ready:
+    ) -> PreparedPullback:
         return prepared(op, mask, y, arrays, attrs, kind_of(arrays))
 
     def record(
         self,
-        kept: Pullback,
+        pullback: Pullback,
         attrs: Attrs,
         tensors: Sequence[Any],
         arrays: Sequence[Array],
         mask: Sequence[bool],
         y: Array,
     ) -> TapeNode:
-        if isinstance(kept, Ready) and kept.stretched is not None:
+        if isinstance(pullback, PreparedPullback) and pullback.stretched is not None:
             which = [i for i, a in enumerate(arrays) if a.shape != y.shape]
-            kept = kept.stretched[tuple(which)] if which else kept
-        return super().record(kept, attrs, tensors, arrays, mask, y)
+            pullback = pullback.stretched[tuple(which)] if which else pullback
+        return super().record(pullback, attrs, tensors, arrays, mask, y)
 
-    def _single(self, op: Op, kernel: Callable[..., Array] | None = None) -> Way:
+    def _single(self, op: Op, kernel: Callable[..., Array] | None = None) -> Method:
         tensor, general, around = self.tensor, self.general, self.tensor._around
         may_view, own = not op.elementwise, kernel is not None
         kernel = kernel or kernel_of(op)
@@ -130,9 +131,9 @@ class QuickReader(TapeReader):
         special: Any = None
         user = None  # the code that called last, known to be the user's
 
-        def bare(x: Any, attrs: Attrs) -> Any:
+        def unrecorded(x: Any, attrs: Attrs) -> Any:
             a = x._array
-            if type(x) is not tensor or a.dtype not in FLOATS:
+            if a.dtype not in FLOATS:
                 return general(op, (x,), attrs)
             try:
                 y = silence().run(kernel, a, **attrs)
@@ -140,15 +141,13 @@ class QuickReader(TapeReader):
                 return general(op, (x,), attrs)
             return as_view(around(y), (x,)) if may_view else around(y)
 
-        def way(x: Any, attrs: Attrs = NONE) -> Any:
+        def method(x: Any, attrs: Attrs = NONE) -> Any:
             nonlocal plain, special, user
             now = context.now
-            if listeners or not now.quick or not x.requires_grad:
-                if now.taker is not None:
-                    return now.taker.apply(op, (x,), attrs)
-                if listeners:
-                    return general(op, (x,), attrs)
-                return bare(x, attrs)
+            if now.active_reader is not None or listeners or type(x) is not tensor:
+                return _read(general, op, (x,), attrs)
+            if not (now.recording and x.requires_grad):
+                return unrecorded(x, attrs)
             a = x._array
             kind: Any = type(a)
             if kind is ndarray:
@@ -156,34 +155,34 @@ class QuickReader(TapeReader):
             try:
                 if attrs:
                     y = silence().run(kernel, a, **attrs)
-                    kept = special
+                    pullback = special
                 else:
                     y = silence().run(kernel, a)
-                    kept = plain
+                    pullback = plain
             except FAILURES:
                 return general(op, (x,), attrs)  # which says what is wrong
             if (
-                kept is None
-                or kept.kind is not kind
-                or (kept.ranks and kept.ranks != (a.ndim,))
-                or (attrs and kept.attrs and kept.attrs != attrs)
+                pullback is None
+                or pullback.kind is not kind
+                or (pullback.ranks and pullback.ranks != (a.ndim,))
+                or (attrs and pullback.attrs and pullback.attrs != attrs)
             ):
-                kept = prepared(op, (True,), y, (a,), attrs, kind)
+                pullback = prepared(op, (True,), y, (a,), attrs, kind)
                 if attrs:
-                    special = kept
+                    special = pullback
                 else:
-                    plain = kept
-            if not kept.wanted:
+                    plain = pullback
+            if not pullback.wanted:
                 return as_view(around(y), (x,))
             node = TapeNode()
             node._source = x.creator or x
-            keeps_y, keeps_a = kept.keeps
+            keeps_y, keeps_a = pullback.keeps
             node._result = y if keeps_y else None
             node._operand = a if keeps_a else None
-            node._kept = kept
+            node._pullback = pullback
             node._attrs = attrs
             node._shape = y.shape
-            node._dtype = y.dtype if attrs else kept.dtype
+            node._dtype = y.dtype if attrs else pullback.dtype
             node._order = next_order()
             node._scope = now.scope
             frame = getframe(1)
@@ -203,23 +202,23 @@ class QuickReader(TapeReader):
             return result
 
         if not _takes_floats_as_they_are(op, 1):
-            way = _general_way(general, op, 1)
+            method = _general_method(general, op, 1)
         if not own:
-            op.quick[tensor,] = way
-        return way
+            op.memo[tensor,] = method
+        return method
 
-    def _pair(self, op: Op) -> Way:
+    def _pair(self, op: Op) -> Method:
         tensor, general, around = self.tensor, self.general, self.tensor._around
         kernel, may_view = kernel_of(op), not op.elementwise
-        kernels = _Kernels(op)
+        kernels = functools.cache(lambda *ranks: kernel_of(op, ranks, NONE))
         takes_numbers = op.symbol is not None  # on scalars
         converts = op.inputs is not None  # operands to one data type
-        kept_both: Any = None  # the pullbacks met last, by which operands want a gradient
-        kept_left: Any = None
-        kept_right: Any = None
+        both: Any = None  # the pullbacks met last, by which operands want a gradient
+        left: Any = None
+        right: Any = None
         user = None  # the code that called last, known to be the user's
 
-        def bare(x: Any, z: Any, attrs: Attrs) -> Any:
+        def unrecorded(x: Any, z: Any, attrs: Attrs) -> Any:
             a: Any = None
             b: Any = None
             if type(x) is tensor:
@@ -231,20 +230,18 @@ class QuickReader(TapeReader):
             if a is None or b is None or a.dtype is not b.dtype or a.dtype not in FLOATS:
                 return _read(general, op, (x, z), attrs)
             try:
-                y = silence().run(kernels[a.ndim, b.ndim] if not attrs else kernel, a, b, **attrs)
+                y = silence().run(kernels(a.ndim, b.ndim) if not attrs else kernel, a, b, **attrs)
             except FAILURES:
                 return general(op, (x, z), attrs)  # which says what is wrong
             return as_view(around(y), (x, z)) if may_view and y.base is not None else around(y)
 
-        def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
-            nonlocal kept_both, kept_left, kept_right, user
+        def method(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
+            nonlocal both, left, right, user
             now = context.now
-            if listeners or not now.quick:
-                if now.taker is not None:
-                    return now.taker.apply(op, (x, z), attrs)
-                if listeners:
-                    return _read(general, op, (x, z), attrs)
-                return bare(x, z, attrs)
+            if now.active_reader is not None or listeners:
+                return _read(general, op, (x, z), attrs)
+            if not now.recording:
+                return unrecorded(x, z, attrs)
             kind: Any
             x_kind, z_kind = type(x), type(z)
             if x_kind is z_kind:
@@ -257,16 +254,16 @@ class QuickReader(TapeReader):
                     if kind is not b.dtype:
                         if converts:
                             return general(op, (x, z), attrs)
-                        kind = MIXED[kind, b.dtype]
+                        kind = mixed(kind, b.dtype)
                 x_wants, z_wants = x.requires_grad, z.requires_grad
                 if x_wants:
-                    kept = kept_both if z_wants else kept_left
+                    pullback = both if z_wants else left
                 elif z_wants:
-                    kept = kept_right
+                    pullback = right
                 else:
-                    return bare(x, z, attrs)
+                    return unrecorded(x, z, attrs)
             elif z_kind in NUMBERS and x_kind is tensor and x.requires_grad:
-                a, x_wants, z_wants, kept = x._array, True, False, kept_left
+                a, x_wants, z_wants, pullback = x._array, True, False, left
                 kind = type(a)
                 try:
                     if kind is ndarray:
@@ -276,7 +273,7 @@ class QuickReader(TapeReader):
                 except OverflowError:
                     return general(op, (x, z), attrs)
             elif x_kind in NUMBERS and z_kind is tensor and z.requires_grad:
-                b, x_wants, z_wants, kept = z._array, False, True, kept_right
+                b, x_wants, z_wants, pullback = z._array, False, True, right
                 kind = type(b)
                 try:
                     if kind is ndarray:
@@ -286,34 +283,34 @@ class QuickReader(TapeReader):
                 except OverflowError:
                     return general(op, (x, z), attrs)
             else:
-                return bare(x, z, attrs)
+                return unrecorded(x, z, attrs)
             fits = (
-                kept is not None
-                and kept.kind is kind
-                and not (kept.ranks and kept.ranks != (a.ndim, b.ndim))
-                and (kept.attrs is attrs or kept.attrs is None or kept.attrs == attrs)
+                pullback is not None
+                and pullback.kind is kind
+                and not (pullback.ranks and pullback.ranks != (a.ndim, b.ndim))
+                and (pullback.attrs is attrs or pullback.attrs is None or pullback.attrs == attrs)
             )
-            run = kept.kernel if fits else kernel
+            run = pullback.kernel if fits else kernel
             try:
                 y = silence().run(run, a, b, **attrs) if attrs else silence().run(run, a, b)
             except FAILURES:
                 return general(op, (x, z), attrs)  # which says what is wrong
             if not fits:
-                kept = prepared(op, (x_wants, z_wants), y, (a, b), attrs, kind)
+                pullback = prepared(op, (x_wants, z_wants), y, (a, b), attrs, kind)
                 if not x_wants:
-                    kept_right = kept
+                    right = pullback
                 elif z_wants:
-                    kept_both = kept
+                    both = pullback
                 else:
-                    kept_left = kept
-            if not kept.wanted:
+                    left = pullback
+            if not pullback.wanted:
                 return as_view(around(y), (x, z))
             shape = y.shape
-            if shape and kept.stretched is not None:
+            if shape and pullback.stretched is not None:
                 if shape != a.shape:
-                    kept = kept.stretched[LEFT if shape == b.shape else BOTH]
+                    pullback = pullback.stretched[LEFT if shape == b.shape else BOTH]
                 elif shape != b.shape:
-                    kept = kept.stretched[RIGHT]
+                    pullback = pullback.stretched[RIGHT]
             node = TapeNode()
             if x_wants:
                 node._source = x.creator or x
@@ -327,14 +324,14 @@ class QuickReader(TapeReader):
                 node._source2 = (b.shape, b.dtype, z.name) if type(b) is ndarray else b
             else:
                 node._source2 = z
-            keeps_y, keeps_a, keeps_b = kept.keeps
+            keeps_y, keeps_a, keeps_b = pullback.keeps
             node._result = y if keeps_y else None
             node._operand = a if keeps_a else None
             node._operand2 = b if keeps_b else None
-            node._kept = kept
+            node._pullback = pullback
             node._attrs = attrs
             node._shape = shape
-            node._dtype = y.dtype if attrs else kept.dtype
+            node._dtype = y.dtype if attrs else pullback.dtype
             node._order = next_order()
             node._scope = now.scope
             frame = getframe(1)
@@ -352,47 +349,57 @@ class QuickReader(TapeReader):
             return as_view(result, (x, z)) if may_view and y.base is not None else result
 
         if not _takes_floats_as_they_are(op, 2):
-            way = _general_way(general, op, 2)
-        op.quick[tensor, tensor] = way
-        return way
+            method = _general_method(general, op, 2)
+        op.memo[tensor, tensor] = method
+        return method
+
+
+def _call(op: Op, *operands: Any, **attrs: Any) -> Any:
+    """Call the function made for such operands; without one, do as `Op.__call__` does."""
+    if len(operands) == 1:
+        method = op.memo.get((type(operands[0]),))
+        if method is not None:
+            return method(operands[0], attrs) if attrs else method(operands[0])
+    elif len(operands) == 2:
+        x, z = operands
+        method = op.memo.get((type(x), type(z)))
+        if method is not None:
+            return method(x, z, attrs) if attrs else method(x, z)
+    return apply(op, operands, attrs)
+
+
+PLAIN_CALL = Op.__call__
+
+
+def _reversed(pair: Method) -> Method:
+    """Return the function with the operands exchanged: for `__radd__` and the like."""
+    return lambda x, other: pair(other, x)
 
 
 def _takes_floats_as_they_are(op: Op, count: int) -> bool:
-    """Whether operands of one floating type need no conversion."""
+    """Return whether operands of one floating type need no conversion."""
     return op.inputs is None or all(op.inputs(*[d] * count) == d for d in (float32, float64))
 
 
-def _general_way(general: Way, op: Op, count: int) -> Way:
-    """In the place of a quick way that there is not: attributes may come last."""
+def _general_method(general: Method, op: Op, count: int) -> Method:
+    """Return a function for operands that need a conversion; attributes may come last."""
 
-    def way(*operands: Any) -> Any:
+    def method(*operands: Any) -> Any:
         attrs = operands[count] if len(operands) > count else NONE
         return _read(general, op, operands[:count], attrs)
 
-    return way
+    return method
 
 
-def _read(general: Way, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
-    """The general way, unless another operand has a reader of a higher level: a node does."""
+def _read(general: Method, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
+    """Apply the operator the general way, or by an operand's reader of a higher level."""
     if all(READERS[type(x)].level <= TapeReader.level for x in operands):
         return general(op, operands, attrs)
     return apply(op, operands, attrs)
 
 
-class _Kernels(dict[tuple[int, ...], Way]):
-    """The quickest kernels of an operator, by the ranks of operands without attributes."""
-
-    def __init__(self, op: Op) -> None:
-        super().__init__()
-        self._op = op
-
-    def __missing__(self, ranks: tuple[int, ...]) -> Way:
-        kernel = self[ranks] = kernel_of(self._op, ranks, NONE)
-        return kernel
-
-
 def _beside(a: Array, number: Any) -> Any:
-    """A Python number in the type of the floats beside it; None for anything else."""
+    """Return a Python number in the float type of array a; None for anything else."""
     if type(number) not in NUMBERS or a.dtype not in FLOATS:
         return None
     try:
@@ -402,7 +409,7 @@ def _beside(a: Array, number: Any) -> Any:
 
 
 def kind_of(arrays: Sequence[Array]) -> Any:
-    """The data type, or NumPy's scalar class, that all of these have in common; else None."""
+    """Return the data type, or NumPy's scalar class, that all have in common; else None."""
     kind = type(arrays[0])
     if all(type(a) is kind for a in arrays) and kind is not ndarray:
         return kind if issubclass(kind, np.generic) else None

@@ -1,6 +1,6 @@
-"""Gradient rules made ready for a kind of operands at their first meeting, and kept.
+"""Pullbacks prepared for a kind of operands when it is first met, and kept.
 
-Written down as calls of kernels they are the function that the sweep calls, without the detour
+Written out as calls of kernels they are the function that the sweep calls, without the detour
 through operators that look at their operands first.
 """
 
@@ -11,18 +11,24 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from minigrad.backprop.needs import retained
 from minigrad.backprop.rules import DATA, Pull, Pullback, Retained, apply_rules
-from minigrad.core import Array, Attrs, Dtype, Op, Spec, quick_kernel
-from minigrad.dynamic.quick.written import Kind, Written, as_kernels, as_rules
+from minigrad.backprop.saved_for_backward import retained
+from minigrad.core import Array, Attrs, Dtype, Op, Spec
+from minigrad.dynamic.fast_paths.generated_rules import (
+    GeneratedRules,
+    Kind,
+    from_kernels,
+    from_rules,
+    kernel_source,
+    quick_kernel,
+)
+from minigrad.dynamic.recorder import FEW
 
 Push = Callable[[Any, Any, dict[Any, Any], Callable[[Any, Any], None], bool], None]
-# Attributes that take few values: rules are written out for each choice of them.
-FEW = frozenset({"axis", "keepdims", "transpose_a", "transpose_b"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ready(Pullback):
+class PreparedPullback(Pullback):
     """A pullback for one kind of operands, found once and kept.
 
     `push(g, node, found, add, drop)` is `pull` that puts gradients into `found`, or calls
@@ -38,7 +44,7 @@ class Ready(Pullback):
     ranks: tuple[int, ...] | None = None
     attrs: Attrs | None = None
     dtype: Dtype | None = None
-    stretched: Mapping[tuple[int, ...], Ready] | None = None
+    stretched: Mapping[tuple[int, ...], PreparedPullback] | None = None
     source: str = ""
 
 
@@ -49,8 +55,8 @@ def prepared(
     arrays: Sequence[Any],
     attrs: Attrs,
     kind: Kind = None,
-) -> Ready:
-    """The pullback for such operands, made at their first meeting.
+) -> PreparedPullback:
+    """Return the pullback for such operands, made when they are first met.
 
     `kind` is the data type (or NumPy's scalar class) that result and operands have in common, if
     they have one; the rule is then written out, unless attributes may take too many values.
@@ -58,8 +64,8 @@ def prepared(
     ranks = tuple([len(getattr(x, "shape", ())) for x in arrays])
     fixed = _fixed(attrs)
     for key in ((mask, kind, None, fixed), (mask, kind, ranks, fixed)):
-        if key in op.prepared:
-            found: Ready = op.prepared[key]
+        if key in op.memo:
+            found: PreparedPullback = op.memo[key]
             return found
     values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
     specs = [Spec(x.shape, x.dtype) for x in values]
@@ -68,12 +74,12 @@ def prepared(
     made = make(())
     if op.broadcasts and len(ranks) > 1 and (op.elementwise or max(ranks) > 2):
         made = replace(made, stretched=_Stretched(make))
-    op.prepared[mask, kind, made.ranks, fixed] = made
+    op.memo[mask, kind, made.ranks, fixed] = made
     return made
 
 
 def _fixed(attrs: Attrs) -> Hashable:
-    """Attributes for which a rule may be written out; None: they could take too many values."""
+    """Return attributes for which a rule may be written out; None: they could take many values."""
     items = tuple(attrs.items())
     try:
         return items if attrs.keys() <= FEW and hash(items) is not None else None
@@ -81,14 +87,14 @@ def _fixed(attrs: Attrs) -> Hashable:
         return None
 
 
-class _Stretched(dict[tuple[int, ...], Ready]):
+class _Stretched(dict[tuple[int, ...], PreparedPullback]):
     """Pullbacks for repeated operands, made when such are met."""
 
-    def __init__(self, make: Callable[[tuple[int, ...]], Ready]) -> None:
+    def __init__(self, make: Callable[[tuple[int, ...]], PreparedPullback]) -> None:
         super().__init__()
         self._make = make
 
-    def __missing__(self, repeated: tuple[int, ...]) -> Ready:
+    def __missing__(self, repeated: tuple[int, ...]) -> PreparedPullback:
         made = self[repeated] = self._make(repeated)
         return made
 
@@ -101,48 +107,48 @@ def _made(
     ranks: tuple[int, ...],
     attrs: Attrs | None,
     fit: tuple[int, ...],
-) -> Ready:
-    """Gradients of the operands `fit` are summed over the axes along which they were repeated."""
+) -> PreparedPullback:
+    """Make a pullback; it sums the gradients of the operands `fit` over the repeated axes."""
     pull: Pull = functools.partial(apply_rules, op, needs, fit)
-    push, written = pushing(pull), Written()
+    push, rules = pushing(pull), GeneratedRules()
     if len(ranks) <= 2 and needs.wanted:
-        written = as_kernels(op, needs, specs, kind, attrs, fit) or as_rules(op, needs, fit)
-    if written.source:
-        scope = written.scope | {"pull_plainly": pull, "push_plainly": push}
-        exec(compile(written.source, f"{__file__}: {op.name}", "exec"), scope)  # see source.caller
+        rules = from_kernels(op, needs, specs, kind, attrs, fit) or from_rules(op, needs, fit)
+    if rules.source:
+        scope = rules.scope | {"pull_plainly": pull, "push_plainly": push}
+        exec(compile(rules.source, f"{__file__}: {op.name}", "exec"), scope)  # see source.caller
         pull, push = scope["pull"], scope["push"]
-    ranked = needs.ranked or written.ranked or (op.broadcasts and not op.elementwise)
-    return Ready(
+    ranked = needs.ranked or rules.ranked or (op.broadcasts and not op.elementwise)
+    return PreparedPullback(
         op=op,
-        parts=needs.parts,
+        usage=needs.usage,
         wanted=needs.wanted,
         pull=pull,
         push=push,
-        keeps=tuple(part == DATA for part in needs.parts),
-        has_data=DATA in needs.parts,
+        keeps=tuple(part == DATA for part in needs.usage),
+        has_data=DATA in needs.usage,
         count=len(ranks),
         kernel=kernel_of(op, ranks, attrs),
         kind=kind,
         attrs=attrs,
         ranks=ranks if ranked else None,
         dtype=specs[0].dtype,
-        source=written.source,
+        source=rules.source,
     )
 
 
 def kernel_of(
     op: Op, ranks: tuple[int, ...] = (), attrs: Attrs | None = None
 ) -> Callable[..., Array]:
-    """The kernel without a place to write to; the quickest for operands of these ranks."""
-    written = op.written(*ranks, **attrs) if op.written and ranks and attrs is not None else None
-    if written:
-        found: Callable[..., Array] = eval(f"lambda a, b=None, **_: {written.format('a', 'b')}")
+    """Return the kernel without a place to write to; the fastest for operands of these ranks."""
+    source = kernel_source(op, ranks, attrs) if ranks and attrs is not None else ""
+    if source:
+        found: Callable[..., Array] = eval(f"lambda a, b=None, **_: {source.format('a', 'b')}")
         return found
     return quick_kernel(op) or functools.partial(op.run, None)
 
 
 def pushing(pull: Pull) -> Push:
-    """The other form of a pullback, see `Ready`."""
+    """Turn `pull` into `push`, see `PreparedPullback`."""
 
     def push(
         g: Any, node: Any, found: dict[Any, Any], add: Callable[[Any, Any], None], drop: bool
@@ -159,12 +165,7 @@ def pushing(pull: Pull) -> Push:
     return push
 
 
-class _Same(dict[Any, Any]):
-    """The first of all equal keys, so that `is` tells whether two are equal."""
-
-    def __missing__(self, key: Any) -> Any:
-        self[key] = key
-        return key
-
-
-MIXED = _Same()  # pairs of data types
+@functools.cache
+def mixed(one: Dtype, other: Dtype) -> tuple[Dtype, Dtype]:
+    """Return two data types as the same pair each time, so that `is` tells whether they are."""
+    return one, other

@@ -1,4 +1,4 @@
-"""What gradient rules read: found by applying each rule once to stand-ins, which note it."""
+"""The values that gradient rules read, found by applying each rule once to stand-ins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from minigrad.ops.methods import Value
 
 
 def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs) -> Retained:
-    """What must be kept for the backward pass: derived by applying the rules once to stand-ins.
+    """Derive what must be saved for backward by applying the rules once to stand-ins.
 
     `specs` are those of the result and the operands; `mask` says which operands want a gradient.
     Nothing is wanted of an operand that has no rule.
@@ -45,13 +45,13 @@ def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs
 def build(
     op: Op, wanted: Sequence[int], specs: Sequence[Spec], attrs: Attrs
 ) -> tuple[list[Probe], list[Any]]:
-    """Stand-ins for gradient, result and operands, and what the rules make of them."""
+    """Make stand-ins for gradient, result and operands; return them and the rules' results."""
     probes = [Probe(spec) for spec in (specs[0], *specs)]
     return probes, pull_back(op, wanted, probes[0], probes[1:], attrs)
 
 
 class Probe(BaseNode, Value):
-    """A stand-in for a value, or what a rule made of some; it notices what is read of it."""
+    """A stand-in for a value or for a rule's result; it records what is read of it."""
 
     __slots__ = ("attrs", "inputs", "op", "order", "part", "ranked", "spec")
     reader: ClassVar[Reader]
@@ -63,7 +63,7 @@ class Probe(BaseNode, Value):
         self.order, self.part, self.ranked = next_order(), NOTHING, False
 
     def read(self, part: int) -> None:
-        """Note that somebody reads this much of it."""
+        """Note how much of the value a rule reads."""
         self.part = max(self.part, part)
 
     @property
@@ -85,7 +85,7 @@ class Probe(BaseNode, Value):
 
 
 class _ProbeReader:
-    """How a stand-in reads `a * b`: note operator and operands, and infer what comes of it."""
+    """The reader of `a * b` on stand-ins: record operator and operands, infer the result."""
 
     level = 3
 

@@ -1,4 +1,4 @@
-"""The backward sweep over a tape where nobody listens: what is added up is written over."""
+"""The backward sweep without listeners; it accumulates in place."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.dynamic.quick.ready import Ready, pushing
+from minigrad.dynamic.fast_paths.prepared_ops import PreparedPullback, pushing
 from minigrad.ops.rows import RowGradient
 
 ndarray, add_arrays = np.ndarray, np.add
 
 
-def descend(nodes: Sequence[Any], gradients: dict[Any, Any], drop: bool) -> None:
-    """What `sweep` does, without its detours."""
+def sweep_in_place(nodes: Sequence[Any], gradients: dict[Any, Any], drop: bool) -> None:
+    """Sweep over a tape as `backprop.sweep` does, without its general checks."""
     take = gradients.pop
     own: set[Any] = set()  # targets whose sum so far is an array that only we hold
 
@@ -31,6 +31,7 @@ def descend(nodes: Sequence[Any], gradients: dict[Any, Any], drop: bool) -> None
         g = take(node, None)
         if g is not None:
             g = g.dense() if type(g) is RowGradient else g
-            kept = node._kept
-            push = kept.push if type(kept) is Ready else pushing(kept.pull)
+            pullback = node._pullback
+            prepared = type(pullback) is PreparedPullback
+            push = pullback.push if prepared else pushing(pullback.pull)
             push(g, node, gradients, add, drop)

@@ -1,8 +1,8 @@
 """A layout made ready for inputs of certain sizes, and run.
 
-What is run is the text of the calls, as one function of Python. Where somebody wants to know of
-each call (a listener, a schedule), and where a program runs for the first time, which is less work
-than to compile its text, the calls are made one by one.
+A run executes the text of the calls, as one Python function. The calls are made one by one if a
+listener or a schedule needs to know of each, and in the first run of a program, which is less work
+than compiling its text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from minigrad.compiler.builder import Builder
 from minigrad.compiler.executors import Choose, Joined, joined
 from minigrad.compiler.layout import Layout, Specs
-from minigrad.compiler.memory import Two, apart, own
+from minigrad.compiler.memory import DoubleBuffer, apart, own
 from minigrad.compiler.plan import Lifetime, Plan, Wanted, share_buffers
 from minigrad.compiler.slots import Call, Slot
 from minigrad.compiler.text.program import FILE, Text, write
@@ -50,12 +50,12 @@ class Named:
             self.values[self.nodes[name]] = value
 
 
-class Bound:
+class SpecializedProgram:
     """The calls of a program for one choice of input shapes.
 
     pairs: for each variable the two arrays that its values alternate between, shared by all
     choices of shapes.
-    apart: no two values lie in the same memory, so that calls of several nodes may run at once.
+    apart: no two values share memory, so that calls of several nodes may run at once.
     planner: gives each value its place otherwise.
     """
 
@@ -64,7 +64,7 @@ class Bound:
         layout: Layout,
         specs: Specs,
         choose: Choose,
-        pairs: dict[Node, Two],
+        pairs: dict[Node, DoubleBuffer],
         apart: bool = False,
         planner: Callable[[Sequence[Wanted]], Plan] = share_buffers,
     ) -> None:
@@ -75,10 +75,10 @@ class Bound:
         self._run = Run({}, {}, None)
         self._last = {call.node: call for call in self.calls}
         self._fed = [(x, s) for x, s in self.slots.items() if s.kind in ("fed", "variable")]
-        self._twos: dict[Slot, Two] = {}
+        self._twos: dict[Slot, DoubleBuffer] = {}
         for node, slot in self.slots.items():
             if slot.kind == "result":
-                two, variable = Two(slot.shape, slot.spec.dtype), layout.assigned.get(node)
+                two, variable = DoubleBuffer(slot.shape, slot.spec.dtype), layout.assigned.get(node)
                 self._twos[slot] = two if variable is None else pairs.setdefault(variable, two)
         self._often = any(step.bodies for step in layout.steps.values())
 
@@ -91,12 +91,12 @@ class Bound:
 
     @functools.cached_property
     def text(self) -> Text:
-        """What is run."""
+        """The text that is run."""
         return write(self.built, self.flat, self._twos)
 
     @functools.cached_property
     def shown(self) -> Text:
-        """The same with each kernel in C by itself."""
+        """The text with each C kernel as a call of its own."""
         alone = not any(isinstance(call.function, Joined) for call in self.flat)
         return self.text if alone else write(self.built, self.calls, self._twos)
 
@@ -136,7 +136,7 @@ class Bound:
             raise self.explained(*self._failed(reason), reason) from None
 
     def _failed(self, error: BaseException) -> tuple[Node, list[Any]]:
-        """The node whose line failed, and what it worked on."""
+        """Return the node whose line failed, and its operands."""
         trace, found = error.__traceback__, None
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == FILE:
@@ -153,7 +153,7 @@ class Bound:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Tell listeners what memory a run holds: the arena until it ends, and what outlives it."""
+        """Report to listeners what a run holds: the arena until it ends, and what outlives it."""
         events.emit("held", None, self.plan, bytes=self.arena.block.nbytes)
         for slot in self._twos:
             events.emit("held", None, slot.node, slot.array, bytes=slot.array.nbytes)
@@ -165,7 +165,7 @@ class Bound:
     # ---- Call by call -------------------------------------------------------------------------
 
     def begin(self, feeds: Mapping[Node, Array], variables: Variables) -> None:
-        """Put in its place what the calls of a run find there."""
+        """Set the arrays that the calls of a run read: feeds, variables and spare buffers."""
         self._run = Run(feeds, variables, self.layout.graph.outputs[0])
         for node, slot in self._fed:
             slot.array = feeds[node] if slot.kind == "fed" else value_of(node, variables)
@@ -175,11 +175,11 @@ class Bound:
             slot.array = two.free() if variable is None else two.other(of)
 
     def _assigned(self, slot: Slot) -> Node | None:
-        """The variable whose value this will be."""
+        """Return the variable whose value this will be."""
         return None if slot.node is None else self.layout.assigned.get(slot.node)
 
     def finish(self, variables: Variables) -> list[Any]:
-        """The results, after all calls; the variables take their new values."""
+        """Return the results after all calls; the variables take their new values."""
         variables.update(self._run.updates)
         for slot in self._twos:
             variable = self._assigned(slot)
@@ -193,7 +193,7 @@ class Bound:
             if events.listeners and slot.kind != "result" and isinstance(value, np.ndarray):
                 events.emit("held", None, node, value, bytes=value.nbytes)
         for slot in (*self._twos, *(slot for _, slot in self._fed)):
-            slot.array = None  # whoever has it is the only one to hold it
+            slot.array = None  # the caller is the only one to hold it
         return results
 
     def _go(self) -> None:
@@ -244,7 +244,7 @@ class Bound:
         self.slots[node].array = apart(value, arena)
 
     def _tell_buffers(self, told: int, step: int) -> int:
-        """Tell of the buffers that are taken and freed until this step begins."""
+        """Report the buffers that are taken and freed until this step begins."""
         for now in range(told, step + 1):
             for kind, life in self._moments.get(now, ()):
                 value = self.slots[life.node].array if kind == "taken" else None
@@ -259,7 +259,7 @@ class Bound:
 
     @functools.cached_property
     def _moments(self) -> dict[int, list[tuple[str, Lifetime]]]:
-        """By step what happens to buffers as it begins: those that were read last are free."""
+        """The buffer events by the step that they precede: buffers read last become free."""
         found: dict[int, list[tuple[str, Lifetime]]] = {}
         for life in self.plan.lifetimes:
             found.setdefault(life.end + 1, []).append(("freed", life))
@@ -269,7 +269,7 @@ class Bound:
         return found
 
     def explained(self, node: Node, operands: Sequence[Any], reason: Exception) -> GraphError:
-        """What NumPy stumbled over while it worked for a node, in our words."""
+        """Convert NumPy's error about a node to one of ours."""
         unknown = Spec(None, float32)
         specs = [spec_of(a) if hasattr(a, "shape") else unknown for a in operands]
         found = explain(node.op, specs, node.attrs, reason)
@@ -277,7 +277,7 @@ class Bound:
         return found
 
     def tell(self, call: Call) -> None:
-        """Tell listeners of each kernel; a fused region is one, and handlers tell themselves."""
+        """Report each kernel to listeners; a fused region is one; handlers report themselves."""
         node = call.node
         if call is not self._last[node] or node.op in HANDLERS:
             return
@@ -291,10 +291,10 @@ class Bound:
 
 
 def _node_of(call: Call) -> Node:
-    """The node that a call was at work for."""
+    """Return the node that a call belongs to."""
     return call.function.node if isinstance(call.function, Joined) else call.node
 
 
 def _seen(value: Any) -> Any:
-    """A copy for a listener to keep, since the memory is written to again; not counted as new."""
+    """Copy a value for a listener, as its memory is written to again; not counted as new."""
     return value.copy().view() if isinstance(value, np.ndarray) else value

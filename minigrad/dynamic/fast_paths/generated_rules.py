@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from minigrad.backprop.needs import Probe, build
+from minigrad import ops
 from minigrad.backprop.rules import DATA, FREED, SHAPE, Retained, freed, shape_of, unbroadcast
-from minigrad.core import Attrs, Dim, Op, Spec, ancestors, quick_kernel
+from minigrad.backprop.saved_for_backward import Probe, build
+from minigrad.core import Array, Attrs, Dim, Op, Spec, ancestors
 from minigrad.diagnostics.errors import GraphError
 
 # The data type of arrays or the class of NumPy scalars; a pair of both; None: neither.
@@ -25,23 +26,47 @@ SOURCES = ("", "node", "node._source", "node._source2")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """Rules as a text and what it calls; `ranked`: for operands of these numbers of axes alone."""
+class GeneratedRules:
+    """The source of rules and what it calls; `ranked`: it holds for operands of these ranks."""
 
     source: str = ""
     scope: dict[str, Any] = field(default_factory=dict)
     ranked: bool = False
 
 
-def as_kernels(
+def _matmul_source(a: int, b: int, transpose_a: bool = False, transpose_b: bool = False) -> str:
+    if (a, b) != (2, 2):
+        return ""
+    return f"{{0}}{'.T' * transpose_a}.dot({{1}}{'.T' * transpose_b})"
+
+
+# For ranks and attributes for which a line of Python is faster than the kernel: that line, with
+# {0} and {1} for the operands; else an empty one.
+KERNEL_SOURCES: dict[Op, Callable[..., str]] = {
+    ops.matmul: _matmul_source,
+    ops.transpose: lambda rank, axes=None: "{0}.T" if axes is None else "",
+}
+
+
+def kernel_source(op: Op, ranks: Sequence[int], attrs: Attrs) -> str:
+    """Return the kernel as a line of Python; empty where the kernel is as fast."""
+    return KERNEL_SOURCES[op](*ranks, **attrs) if op in KERNEL_SOURCES else ""
+
+
+def quick_kernel(op: Op) -> Callable[..., Array] | None:
+    """Return the kernel as a function of the operands alone, if NumPy or Python has one."""
+    return op.symbol or op.ufunc
+
+
+def from_kernels(
     op: Op,
     needs: Retained,
     specs: Sequence[Spec],
     kind: Kind,
     attrs: Attrs | None,
     fit: Container[int],
-) -> Written | None:
-    """The rules written out as calls of kernels, for one data type and choice of attributes.
+) -> GeneratedRules | None:
+    """Write the rules out as calls of kernels, for one data type and choice of attributes.
 
     They are built with open lengths. None: a rule needs to know the lengths, or is not made of
     kernels alone.
@@ -56,7 +81,7 @@ def as_kernels(
     if not all(isinstance(x, Probe) for x in results):
         return None
     nodes = ancestors(results)
-    text = _Text(needs, probes, isinstance(kind, type))
+    text = _RuleWriter(needs, probes, isinstance(kind, type))
     read = [x for node in nodes for x in node.inputs if isinstance(x, Probe)]
     text.uses = Counter(read + results)
     for node in nodes:
@@ -67,15 +92,15 @@ def as_kernels(
         return None
     with_axes = any_rank and text.overwrites
     source = _function(text.loads(), text.lines, needs, given, fit, with_axes)
-    return Written(source, text.scope, ranked=text.overwrites and not any_rank)
+    return GeneratedRules(source, text.scope, ranked=text.overwrites and not any_rank)
 
 
 def _opened(specs: Sequence[Spec], any_rank: bool, fit: Container[int]) -> list[Spec]:
-    """The specs of result and operands with open lengths.
+    """Return the specs of result and operands with open lengths.
 
     For any rank, one axis stands for all axes of the result and of the operands that have its
     shape. Those that are repeated have none: what is computed of them alone is smaller than the
-    result, nobody knows by how much, and is not to be written over with it.
+    result, by an unknown factor, and must not be overwritten with it.
     """
     if not any_rank:
         return [Spec(tuple(Dim() for _ in s.shape or ()), s.dtype) for s in specs]
@@ -83,19 +108,19 @@ def _opened(specs: Sequence[Spec], any_rank: bool, fit: Container[int]) -> list[
     return [Spec(() if i - 1 in fit else whole, s.dtype) for i, s in enumerate(specs)]
 
 
-def as_rules(op: Op, needs: Retained, fit: Container[int]) -> Written:
-    """The rules called as they stand; nothing is written where one rule serves all operands."""
+def from_rules(op: Op, needs: Retained, fit: Container[int]) -> GeneratedRules:
+    """Write calls of the rules themselves; nothing if one rule serves all operands."""
     if not isinstance(op.vjp, tuple):
-        return Written()
-    count = len(needs.parts) - 1
+        return GeneratedRules()
+    count = len(needs.usage) - 1
     words, loads = [], []
-    for i, part in enumerate(needs.parts, 1):
+    for i, part in enumerate(needs.usage, 1):
         words.append({DATA: NAMES[i], SHAPE: f"shape_of({SOURCES[i]})"}.get(part, "None"))
         if part == DATA:
             loads.append(f"{NAMES[i]} = {PLACES[i]}")
     scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wanted}
     given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wanted]
-    return Written(_function(loads, [], needs, given, fit), scope | HELPERS)
+    return GeneratedRules(_function(loads, [], needs, given, fit), scope | HELPERS)
 
 
 def _function(
@@ -106,12 +131,12 @@ def _function(
     fit: Container[int],
     with_axes: bool = False,
 ) -> str:
-    """The text of two functions that end with the shares of the wanted operands.
+    """Write two functions, `pull` and `push`, that end with the shares of the wanted operands.
 
     With `with_axes`, they leave a result without axes to the plain form of the rules: kernels
     give single numbers then, which nothing can be written over.
     """
-    if DATA in needs.parts:  # another thread's pass may have taken it since `reachable` looked
+    if DATA in needs.usage:  # another thread's pass may have taken it since `reachable` looked
         loads = [*loads, "if node._result is FREED: raise freed(node)"]
     lines = [*loads, *lines]
     shares, pushes = [], []
@@ -126,7 +151,7 @@ def _function(
 
     first = leave("pull_plainly(g, node)")
     pull = ["def pull(g, node):", *first, *lines, f"return ({' '.join(shares)})"]
-    if DATA in needs.parts:  # what TapeNode.release does
+    if DATA in needs.usage:  # what TapeNode.release does
         forget = ["node._result = FREED", "node._operand = node._operand2 = None"]
         pushes += ["if drop:", *(f"    {line}" for line in forget)]
     first = leave("push_plainly(g, node, found, add, drop)")
@@ -134,8 +159,8 @@ def _function(
     return "\n    ".join(pull) + "\n\n" + "\n    ".join(push)
 
 
-class _Text:
-    """What rules made of stand-ins as lines of Python: each a call of a kernel."""
+class _RuleWriter:
+    """Writes the nodes that rules made of stand-ins as lines of Python: each a call of a kernel."""
 
     def __init__(self, needs: Retained, probes: Sequence[Probe], scalars: bool) -> None:
         self.needs, self.scalars = needs, scalars
@@ -147,18 +172,18 @@ class _Text:
         self.stray = False  # something was met that cannot be written
         self.overwrites = False  # an array is used twice
         self.uses: Counter[Probe] = Counter()  # how often each node is read
-        self.fresh: set[Probe] = set()  # arrays that nobody else holds
+        self.fresh: set[Probe] = set()  # arrays that nothing else holds
 
     def add(self, node: Probe) -> None:
-        """One line for one node."""
+        """Write one line for one node."""
         op = node.op
         self.stray |= op.effect or op.impure
         words = [self.operand(x, i in op.shape_only) for i, x in enumerate(node.inputs)]
         name = self.names[node] = f"v{len(self.lines)}"
         ranks = [len((x.spec if isinstance(x, Probe) else x).shape or ()) for x in node.inputs]
-        written = op.written and op.written(*ranks, **node.attrs)
-        if written:
-            self.lines.append(f"{name} = {written.format(*words)}")
+        source = kernel_source(op, ranks, node.attrs)
+        if source:
+            self.lines.append(f"{name} = {source.format(*words)}")
             return
         words += [f"{key}={self._constant(value)}" for key, value in node.attrs.items()]
         over = self._may_be_overwritten(node)
@@ -172,7 +197,7 @@ class _Text:
             self.fresh.add(node)
 
     def _may_be_overwritten(self, node: Probe) -> list[str]:
-        """The name of an operand that this node is the only one to read, for its result."""
+        """Return the name of an operand that only this node reads: its result may go there."""
         if node.op.ufunc is None or self.scalars:
             return []
         return [
@@ -187,11 +212,11 @@ class _Text:
         return name
 
     def operand(self, x: Any, shape_only: bool = False) -> str:
-        """What a value is called; a stand-in is fetched from where the tape saved its own."""
+        """Return the name of a value; for a stand-in, of what the tape saved in its place."""
         if not isinstance(x, Probe):  # an array without axes is quicker beside arrays
             return self._constant(x if self.scalars else np.asarray(x))
         i = self.place.get(x, 0)
-        if i and self.needs.parts[i - 1] != DATA:
+        if i and self.needs.usage[i - 1] != DATA:
             self.stray |= not shape_only
             return "node" if i == 1 else f"shape_of({SOURCES[i]})"
         if i:
