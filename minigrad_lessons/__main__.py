@@ -8,7 +8,7 @@ from typing import Optional, Sequence
 
 from minigrad_lessons.clash import clash
 from minigrad_lessons.opening import opening
-from minigrad_lessons.terminal import Problem, say
+from minigrad_lessons.terminal import Problem, language, say
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What the wheel brings lies beside this file; in a checkout the lessons have a folder of their own.
@@ -34,6 +34,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         print(error, file=sys.stderr)
         return 1
     print(say("your_copies", folder=YOURS))
+    if language() == "zh":  # JupyterLab's menus follow where its language pack is installed
+        paths = (os.path.join(HERE, "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH"))
+        os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     return run([sys.executable, *command])
 
 
@@ -45,7 +48,7 @@ def no_jupyterlab() -> str:
 
 
 def run(command: Sequence[str]) -> int:
-    """Run it to its end, which Ctrl-C brings about: JupyterLab hears that as well, and asks."""
+    """Run a command until it ends; Ctrl-C also reaches JupyterLab, which asks for confirmation."""
     process = subprocess.Popen(command)
     while True:
         try:

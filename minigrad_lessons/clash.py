@@ -19,7 +19,7 @@ def clash() -> str:
 
 
 def installed_by_another(name: str) -> bool:
-    """Whether a distribution of just this name, which ours has not, brought these files as well."""
+    """Return whether a distribution with exactly this name, not ours, installed these files too."""
     try:
         brought = metadata.distribution(name).read_text("RECORD") or ""
     except metadata.PackageNotFoundError:

@@ -19,6 +19,8 @@ from minigrad_lessons.student import (
 )
 from minigrad_lessons.terminal import Problem, say
 
+EXTENSION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labextension")
+
 
 def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
     """Return what Python is to run, after the copies in `yours` were brought up to date.
@@ -44,8 +46,10 @@ def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options = ["--allow-root", *options]  # in a container everyone is root
     # Rather than the file's path: so the address printed for a remote reader opens it as well.
-    address = "--LabApp.default_url=/lab/tree/" + urllib.parse.quote(lesson)
-    return ["-m", "jupyterlab", "--ServerApp.root_dir=" + folder, address, *options]
+    # In a workspace of its own: what else the reader has open in JupyterLab stays apart.
+    place = "--LabApp.default_url=/lab/workspaces/minigrad/tree/" + urllib.parse.quote(lesson)
+    extension = "--LabApp.extra_labextensions_path=" + EXTENSION
+    return ["-m", "jupyterlab", "--ServerApp.root_dir=" + folder, place, extension, *options]
 
 
 def notebooks_in(folder: str) -> "set[str]":
@@ -88,10 +92,8 @@ def choose_lesson(which: str, names: Sequence[str], folder: str) -> str:
 
 
 def copy_lessons(lessons: str, yours: str) -> None:
-    """Bring the copies in `yours` up to date; never one that somebody has written in."""
+    """Bring the copies in `yours` up to date; never one that was edited."""
     os.makedirs(yours, exist_ok=True)
-    for path in glob.glob(os.path.join(lessons, "*.json")):
-        shutil.copy(path, yours)
     kept = []
     for name, notebook in student_versions(lessons).items():
         path = os.path.join(yours, name)
@@ -120,5 +122,5 @@ def copy_pictures(lessons: str, folder: str) -> None:
 
 
 def listing(names: Iterable[str]) -> str:
-    """Return names as lines of their own."""
+    """Return names on separate lines."""
     return "\n".join("    " + name for name in names)

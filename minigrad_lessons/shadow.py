@@ -16,7 +16,7 @@ def is_ours(place: str) -> bool:
 
 
 def sentence_for(place: str) -> str:
-    """Return the row with the remedy: uninstall what was installed, rename what somebody wrote."""
+    """Return the row with the remedy: uninstall an installed package, rename a user's own file."""
     return "clash" if re.search(r"[\\/](site|dist)-packages[\\/]", place) else "hidden"
 
 

@@ -10,8 +10,8 @@ from minigrad_lessons.terminal import Problem, say
 
 Notebook = Dict[str, Any]
 
-VIZ = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "viz")
-ENGINE = os.path.join(VIZ, "lesson", "my_engine.py")
+HERE = os.path.dirname(os.path.abspath(__file__))
+ENGINE = os.path.join(HERE, "lesson", "my_engine.py")
 
 # Of nbgrader; each at the start of a line, the region ends before the next line.
 SOLUTION = re.compile(r"^### BEGIN SOLUTION\n.*?^### END SOLUTION$", re.MULTILINE | re.DOTALL)
@@ -23,7 +23,7 @@ STUB = """\
 OFFER = """\
 # Your answer goes into the cell above. After a try, run this one to see ours.
 # 答案写在上面的单元格里。试过以后，运行这个单元格，可以看我们的写法。
-viz.solution({})"""
+lessons.solution({})"""
 
 
 def student_version(notebook: Notebook) -> Notebook:
@@ -46,12 +46,12 @@ def student_version(notebook: Notebook) -> Notebook:
 
 
 def stub_for(source: str, metadata: Notebook) -> str:
-    """Return what stands in the place of our answer."""
+    """Return what replaces our answer."""
     ours = re.findall(r"^def our_(\w+)\(", source, re.MULTILINE)
     engine = read(ENGINE)
     parts = [name for name in ours if re.search(r"^def {}\(.*# yours".format(name), engine, re.M)]
     lesson, exercise = metadata["nbgrader"]["grade_id"].split("-")[:2]
-    if not parts and "ours = " not in read(os.path.join(VIZ, "questions", lesson + ".toml")):
+    if not parts and "ours = " not in read(os.path.join(HERE, "questions", lesson + ".toml")):
         return STUB
     asked = ["{}.{}".format(lesson, exercise), *parts]
     return OFFER.format(", ".join('"{}"'.format(name) for name in asked))
@@ -63,7 +63,7 @@ def sources_key(notebook: Notebook) -> str:
 
 
 def is_untouched(path: str) -> bool:
-    """Whether a file is a student version in which nobody has written anything yet."""
+    """Return whether a file is a student version without any answers yet."""
     try:
         notebook = json.loads(read(path))
         return bool(notebook["metadata"]["student"] == sources_key(notebook))

@@ -1,4 +1,4 @@
-"""What the terminal is told, in the language of who reads it."""
+"""Messages for the terminal, in the reader's language."""
 
 import ctypes
 import locale
@@ -36,7 +36,7 @@ def of_windows() -> str:
 
 
 def knows_chinese() -> bool:
-    """Whether what is printed can hold Chinese characters."""
+    """Return whether the output streams can print Chinese characters."""
     try:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             "中文".encode(stream.encoding or "utf-8")

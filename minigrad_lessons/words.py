@@ -81,7 +81,7 @@ python tasks.py 命令
         " uv。然后再运行一次同样的命令。",
     ),
     "and": (" and ", " 和 "),
-    "venv_anew": ("Making .venv anew: {why}", "重新建立 .venv：{why}"),
+    "venv_anew": ("Making .venv again: {why}", "重新建立 .venv：{why}"),
     "venv_incomplete": (
         "it is incomplete, or its Python is gone.",
         "它不完整，或者它的 Python 已经不在了。",
@@ -102,8 +102,8 @@ python tasks.py 命令
         "文件夹，然后再运行一次同样的命令。",
     ),
     "setting_up_first": (
-        "Setting up (first time, about half a minute): ",
-        "正在准备（第一次，大约半分钟）：",
+        "Setting up (the first time takes about 20 to 60 seconds): ",
+        "正在准备（第一次大约需要 20 到 60 秒）：",
     ),
     "setting_up_changed": ("Setting up (something changed): ", "正在准备（有了变化）："),
     "seconds": ("{count:.0f} s", "{count:.0f} 秒"),
@@ -156,7 +156,7 @@ python tasks.py 命令
         "快速测试用时 {minutes} 分 {seconds} 秒；目标是在双核机器上不超过 60 秒。",
     ),
     "plain_tests": (
-        "Dynamic mode once more, without its quick ways (MINIGRAD_PLAIN=1):",
+        "Dynamic mode once more, without its fast paths (MINIGRAD_PLAIN=1):",
         "再测一遍动态图，这次不走快速通道（MINIGRAD_PLAIN=1）：",
     ),
     "student_usage": (
@@ -192,7 +192,7 @@ python tasks.py 命令
         "{folder} 不是文件夹。请换一个。",
     ),
     "taken": (
-        "These files hold work of somebody, or did not come from this command. Nothing was written."
+        "These files hold someone's work, or did not come from this command. Nothing was written."
         " Name another folder, or move them away:\n{files}",
         "这些文件里有人作答过，或者不是由这个命令写出的。什么也没有写入。请换一个文件夹，或者先把它们"
         "移走：\n{files}",

@@ -41,7 +41,7 @@ class _Failed(Exception):
 
 
 def _run(what: str) -> tuple[dict[str, Any], str]:
-    """Everything that the file of FILE.py:NAME makes when it runs, and the name in it."""
+    """Run the file of FILE.py:NAME; return all its variables, and the name in it."""
     file, colon, name = what.rpartition(":")
     if not (colon and file and name.isidentifier()):
         raise ValueError(printed("cli_form", given=what))

@@ -10,5 +10,5 @@ UNREAD = re.compile(r" */\*(?s:.*?)\*/\n?|^ *// .*\n|^ +", re.MULTILINE)
 
 @cache
 def source(name: str) -> str:
-    """The text of one asset, for example "player.js"."""
+    """Return the text of one asset, for example "player.js"."""
     return UNREAD.sub("", files(__name__).joinpath(name).read_text(encoding="utf-8"))

@@ -194,7 +194,6 @@ function stageOf(atlas, canvas, told) {
   const stage = {
     drawn() {},
     need: () => { dirty = true; },
-    flying: () => flight != null,
     fit() {
       m.places.clear();
       [atlas.camera, flight, dirty] = [cameraFor(atlas, atlas.focus), null, true];

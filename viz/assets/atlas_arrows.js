@@ -138,10 +138,12 @@ function drawStub({ m, pen, ink, time }, { port, points }, box) {
   pen.c.setLineDash([]);
 }
 
-/** The shapes on the arrows that have room for them; bold where the shape changes. @param {Atlas} atlas @param {{edge: AtlasEdge, points: Points}[]} lines @param {AtlasPlaces} places */
+/** The shapes on the arrows that have room for them. @param {Atlas} atlas @param {{edge: AtlasEdge, points: Points}[]} lines @param {AtlasPlaces} places */
 function drawShapes(atlas, lines, places) {
   const { m, pen, ink, time } = atlas;
   const { c } = pen;
+  pen.font(11);
+  c.fillStyle = ink.soft;
   /** @type {[number, number, number][]} */
   const put = [];
   for (const { edge, points } of lines) {
@@ -153,23 +155,14 @@ function drawShapes(atlas, lines, places) {
       const length = Math.abs(points[i][1] - points[i - 1][1]) < 1 ? Math.abs(points[i][0] - points[i - 1][0]) : 0;
       if (length > longest) [at, longest] = [i, length];
     }
-    const changes = Boolean(edge.from.node && shapeChanges(m, edge.from.node));
-    pen.font(11, changes ? 650 : 400);
     const text = shapeOf(atlas, edge.tensor);
     const width = c.measureText(text).width;
     if (at < 0 || longest < width + (longest > 90 ? 20 : 4)) continue;
     const [x, y] = [(points[at][0] + points[at - 1][0]) / 2 + (edge.from.node?.repeats && at === 1 ? 4 : 0), points[at][1] - 7];
     if (put.some(([px, py, pw]) => Math.abs(px - x) < (pw + width) / 2 + 4 && Math.abs(py - y) < 13)) continue;
     put.push([x, y, width]);
-    c.fillStyle = changes ? ink.ink : ink.soft;
     pen.text(text, x, y, null, "center");
   }
-}
-
-/** Whether a node gives another shape than it reads. @param {AtlasModel} m @param {AtlasNode} node */
-function shapeChanges(m, node) {
-  const read = node.input === undefined ? m.data.operators[node.a].reads[0] : undefined;
-  return read === undefined || sizes(m.tensors[read].shape) !== sizes(m.tensors[node.out].shape);
 }
 
 /** @param {Atlas} atlas @param {AtlasNode} group @param {AtlasEnd} port @param {AtlasPlaces} places @param {Box} box @param {number} scale */

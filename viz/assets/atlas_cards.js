@@ -32,7 +32,7 @@ function marksOf({ m, speech }, node) {
   const weights = node.sum.weights.filter((w) => parameters[w].kept !== "buffer");
   const told = weights.length && weights.every((w) => parameters[w].kept) ? [speech.line("mark_frozen")] : [];
   const inside = operators.slice(node.a, node.b).map((op) => op.mark);
-  for (const mark of ["cut", "box"]) {
+  for (const mark of ["cut", "box", "rule"]) {
     const count = inside.filter((one) => one === mark).length;
     if (count) told.push(speech.line(`mark_${mark}`, { system }) + (count > 1 ? ` ×${count}` : ""));
   }

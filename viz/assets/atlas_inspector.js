@@ -7,6 +7,11 @@
 function inspectorOf(atlas, place, told) {
   const { m, speech } = atlas;
   const body = make("div", "", place);
+  const more = button("↓", "↓", place, () => place.scrollBy({ top: place.clientHeight - 60 })); // while something is below
+  more.className = "mg-x-more";
+  const below = () => { more.hidden = place.scrollHeight - place.scrollTop - place.clientHeight < 12; };
+  place.addEventListener("scroll", below);
+  new ResizeObserver(below).observe(body);
   /** @param {string} className @param {Element} parent @param {keyof HTMLElementTagNameMap} [tag] */
   const part = (className, parent, tag = "div") => make(tag, className, parent);
   /** @param {Element} parent @param {string} key @param {string} [more] @param {string} [className] */
@@ -170,10 +175,10 @@ function inspectorOf(atlas, place, told) {
       const [left, arrow, right] = [part("", row, "figure"), part("", row), part("", row, "figure")];
       picture(left, portraitOf(m, p.v), false, half, high);
       part("", left, "figcaption").textContent = `${p.name.split(".").pop()} ${p.shape.length ? sizes(p.shape) : ""}`;
-      arrow.textContent = "∂";
+      arrow.textContent = m.end > m.n ? "∂" : "";
       arrow.className = "mg-x-back-words";
       if (p.kept) say(part("", right, "figcaption"), speech.pair(`mark_${p.kept}`));
-      else {
+      else if (m.end > m.n) {
         picture(right, back, true, half, high);
         const norm = Number(portraitOf(m, p.v)?.norm);
         part("", right, "figcaption").textContent = back ? `|∂| ${figure(back.norm)}${norm ? ` · |∂|/|w| ${figure(Number(back.norm) / norm)}` : ""}` : "";

@@ -94,11 +94,6 @@ function titleOf(m, node) {
 /** @param {AtlasModel} m @param {AtlasNode} node */
 const partsOf = (m, node) => (node.children ?? []).map((c) => m.nodes[c]);
 
-/** The part of a module in which an operator runs. @param {AtlasModel} m @param {AtlasNode} group @param {number} op */
-function partWith(m, group, op) {
-  return partsOf(m, group).find((c) => op >= c.a && op < c.b) ?? null;
-}
-
 const clamp = (/** @type {number} */ v, /** @type {number} */ low, /** @type {number} */ high) => Math.min(high, Math.max(low, v));
 
 /** How much of a node has run by this time. @param {AtlasNode} node @param {number} time */

@@ -13,6 +13,7 @@ function scoreOf(atlas, canvas, pen) {
   let group = m.root; // the module that is open
   let rows = m.rows;
   let profile = profileOf(m, group);
+  let most = { params: 1, ms: 1, kept: 1 }; // of any row
   let sorted = ""; // the column by which the rows are sorted; else they are in the order in which they run
   const score = {
     /** @type {number | null} */
@@ -35,7 +36,7 @@ function scoreOf(atlas, canvas, pen) {
         ? { name: [14, 116], params: [134, 92], time: [230, 84], kept: [318, 84], weights: [408, 92] }
         : w >= 600 ? { name: [10, 96], time: [110, 80], weights: [194, 82] } : { name: [8, 78] };
       const left = wide ? 552 : w >= 600 ? 290 : 92;
-      g = { w, h: head + space + 6 + lane + 8, space, row: 0, lane: 0, head, left, right: w - (wide ? 52 : 10), wide, each: 1, columns };
+      g = { w, h: head + space + 6 + lane + 8, space, row: 0, lane: 0, head, left, right: w - (wide ? 52 : 40), wide, each: 1, columns };
       follow();
       canvas.style.height = `${g.h}px`;
       pen.resize(w, g.h);
@@ -54,6 +55,8 @@ function scoreOf(atlas, canvas, pen) {
     rows = partsOf(m, group).filter((node) => node.input === undefined);
     const by = (/** @type {AtlasNode} */ node) => (sorted === "weights" ? Math.max(0, ...node.sum.weights.map((w) => weightNorm(w) ?? 0)) : node.sum[SUMS[sorted]]);
     if (sorted) rows.sort((a, b) => by(b) - by(a));
+    const largest = (/** @type {"params" | "ms" | "kept"} */ key) => rows.reduce((best, node) => Math.max(best, node.sum[key]), 0) || 1;
+    most = { params: largest("params"), ms: largest("ms"), kept: largest("kept") };
     g.row = Math.min(17, g.space / rows.length);
     [g.each, g.lane] = [Math.ceil(11 / g.row), g.h - g.head - rows.length * g.row - 14];
   }
@@ -151,8 +154,6 @@ function scoreOf(atlas, canvas, pen) {
     for (let k = low; k <= high; k++) c.fillRect(x + ((k - low) / (high - low)) * w, g.head, 1, rows.length * g.row);
   }
 
-  const most = (/** @type {"params" | "ms" | "kept"} */ key) => rows.reduce((best, node) => Math.max(best, node.sum[key]), 0) || 1;
-
   /** @param {AtlasNode} node @param {number} y */
   function drawMeasures(node, y) {
     const { ink, time } = atlas;
@@ -166,7 +167,7 @@ function scoreOf(atlas, canvas, pen) {
       const value = node.sum[key];
       if (!g.columns[column] || !value || (key !== "params" && m.failed >= 0 && ran(node, time) < 1)) continue;
       const [x, w] = g.columns[column];
-      const wide = Math.max(1.5, (value / most(key)) * (w - 48));
+      const wide = Math.max(1.5, (value / most[key]) * (w - 48));
       c.fillStyle = mix(color, ink.paper, 0.35);
       c.fillRect(x, middle - 3, wide, Math.min(6, g.row - 1));
       c.fillStyle = ink.soft;
@@ -283,13 +284,12 @@ function scoreOf(atlas, canvas, pen) {
     pen.font(12, 700);
     c.fillStyle = ink.bad;
     broken.filter((t) => t <= time + 0.5 && at(t) > g.left && at(t) < g.right).filter((t, i, all) => !i || at(t) - at(all[i - 1]) > 9).forEach((t) => pen.text("✗", at(t), top + 11, null, "center"));
-    const words = g.columns.weights != null;
-    const y = top + (words && !g.wide ? 22 : 12); // below the numbers of the axis
+    const y = top + 12;
     pen.font(11, 600);
     c.fillStyle = ink.run;
-    pen.text(words ? speech.line("spread") : "σ", g.columns.name[0], y, 200);
+    pen.text(g.columns.weights ? speech.line("spread") : "σ", g.columns.name[0], y, 200);
     c.fillStyle = ink.grad;
-    if (m.end > m.n) pen.text(words ? speech.line("returned") : "|∂|", g.columns.name[0], y + 14, 200);
+    if (m.end > m.n) pen.text(g.columns.weights ? speech.line("returned") : "|∂|", g.columns.name[0], y + 14, 200);
     if (norms.length && m.failed < 0 && g.columns.weights) {
       const [x, w] = g.columns.weights;
       pen.font(11);
@@ -297,14 +297,16 @@ function scoreOf(atlas, canvas, pen) {
       pen.text(`1e${low}`, x, top + 8, null, "center");
       pen.text(`1e${high}`, x + w, top + 8, null, "center");
     }
-    if (!g.wide) return;
-    c.fillStyle = mix(ink.line, ink.paper, 0.5);
-    c.fillRect(14, top + 34, 9, 9);
-    c.fillStyle = ink.soft;
-    pen.font(11);
-    pen.text(speech.line("share_of_zeros"), 29, top + 43);
+    if (g.wide || spread.some(({ zeros }) => zeros > 0.3)) {
+      c.fillStyle = mix(ink.line, ink.paper, 0.5);
+      c.fillRect(g.columns.name[0], y + 22, 9, 9);
+      c.fillStyle = ink.soft;
+      pen.font(11);
+      pen.text(speech.line(g.wide ? "share_of_zeros" : "zero_elements"), g.columns.name[0] + 15, y + 31);
+    }
     c.fillStyle = ink.run;
-    pen.text(`1e${f[1]}`, g.left - 6, top + 10, null, "right");
+    pen.font(11);
+    pen.text(`1e${f[1]}`, g.left - 6, top + (g.wide ? 10 : 20), null, "right");
     pen.text(`1e${f[0]}`, g.left - 6, base, null, "right");
     if (!b) return;
     c.fillStyle = ink.grad;

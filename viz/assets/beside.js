@@ -14,12 +14,12 @@ const list = (parent, facts) => {
 function switches(model, { switches: all, words }, parent) {
   const box = make("div", "mg-switches", parent);
   const off = model.get("off");
-  for (const { key, on } of all) {
+  if (off === undefined && all.length) say(make("span", "", box), words.board_live);
+  for (const { key, on } of off === undefined ? [] : all) {
     const label = make("label", "", box);
     const input = make("input", "", label);
     input.type = "checkbox";
     input.checked = on;
-    input.disabled = off === undefined;
     label.append(key);
     input.addEventListener("change", () => {
       const rest = model.get("off").filter((/** @type {string} */ other) => other !== key);
@@ -27,7 +27,6 @@ function switches(model, { switches: all, words }, parent) {
       model.save_changes();
     });
   }
-  if (all.length && off === undefined) say(make("span", "", box), words.board_live);
 }
 
 /** What the marks mean that occur on this board. @param {BoardData} data @param {Element} parent */

@@ -50,10 +50,10 @@ function needs(data, each) {
     const drawn = drawing == null ? undefined : size(data.drawings[drawing].svg);
     if (drawn) return { width: drawn[0] + PANE.aside, height: drawn[1] + PANE.above, fixed: PANE.title };
     const [wide, high] = size(svg) ?? [PANE.wide, code.length ? code.length * CODE : PANE.high];
-    return { width: wide + PANE.aside, height: 1, fixed: PANE.title + high + PANE.above };
+    return { width: wide + PANE.aside, height: 1, fixed: PANE.title + high + PANE.above, whole: svg.includes('width="100%"') };
   });
-  const most = (/** @type {keyof Pane} */ name) => Math.max(...found.map((one) => one[name]));
-  return { width: most("width"), height: most("height"), fixed: most("fixed") };
+  const most = (/** @type {"width" | "height" | "fixed"} */ name) => Math.max(...found.map((one) => one[name]));
+  return { width: most("width"), height: most("height"), fixed: most("fixed"), whole: found.some((one) => one.whole) };
 }
 
 /**
@@ -71,6 +71,7 @@ function show(model, board, root, moved, before) {
     say(root, data.verdict);
     return { keys: () => ({}), goes: () => false, leave() {} };
   }
+  if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
   const head = make("div", "mg-head", root);
   const { place: caption, fit } = steady("mg-said", head, say);
   fit(scenes.map((scene) => scene.caption));
@@ -98,6 +99,7 @@ function show(model, board, root, moved, before) {
   region(score_, labels.score);
   const nodes = Object.assign({}, ...data.lanes.map((lane) => lane.nodes));
   const staffs = data.lanes.length ? score(score_, { lanes: data.lanes, frames: scenes, nodes, words }, { hover() {} }) : undefined;
+  if (staffs) scoreKey(make("div", "mg-key", root), { lanes: data.lanes, words, nodes, swatches: [] });
   legend(data, root);
   switches(model, data, root);
   const below = make("div", "mg-below", root);
@@ -112,7 +114,6 @@ function show(model, board, root, moved, before) {
     const [held] = scenes[index].panels.flatMap((panel) => panel.held[id] ?? []);
     return data.values[held];
   });
-  if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
 
   const most = Math.max(...scenes.map((scene) => scene.panels.length));
   const eachOf = (/** @type {number} */ i) => scenes.flatMap(({ panels }) => panels[i] ?? []);
@@ -167,6 +168,7 @@ function show(model, board, root, moved, before) {
     const kept = before?.wide === board.offsetWidth ? before.high - around : 0;
     size = [wide, kept || Math.max(LEAST, Math.min(Math.ceil(full), seenAtOnce - around))];
     room.style.height = `${size[1]}px`;
+    board.classList.toggle("mg-scant", size[1] === LEAST);
     settle();
   };
   const settle = () => {

@@ -1,6 +1,8 @@
 // What is written on a card that is too small for its own words: as many of its name, its value and
 // its gradient as it has room for, at a size that can be read, whatever the scale.
-const LETTERS = 4; // of a name that is cut, at least
+const LETTERS = 3; // of a name that is cut, at least
+const SPARE = 14; // pixels that a number may be wider than its card
+const PICTURED = 0.28; // scale from which swatches can be read
 const BRIEF = { font: 11, line: 12, edge: 2 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
@@ -33,7 +35,9 @@ function rounded(text, wide) {
  * @param {HTMLElement} box @param {number} scale
  */
 function abridge(box, scale) {
-  for (const g of box.querySelectorAll("g.cluster")) nameFrame(g, scale);
+  const frames = box.querySelectorAll("g.cluster");
+  const cards = frames.length ? [...box.querySelectorAll("g.node")].map(extent) : [];
+  for (const g of frames) nameFrame(g, scale, cards);
   for (const g of box.querySelectorAll("g.node, .mg-ref")) {
     if (scale < (g.matches(".node") ? SIGNED : FULL)) brief(g, scale);
     else {
@@ -56,15 +60,26 @@ function lift(g) {
   /** @type {SVGElement} */ (g).style.setProperty("--mg-lift", `${((high ?? 0) / 2 - middle).toFixed(1)}px`);
 }
 
-/** The name of a frame, from its left; of a narrow one what it says of a body: "else" of "Cond: else". @param {Element} g @param {number} scale */
-function nameFrame(g, scale) {
+/**
+ * The name of a frame, where no card is: from its left, all of it or what it says of a body, "else" of
+ * "Cond: else"; or that from its right. @param {Element} g @param {number} scale @param {Extent[]} cards
+ */
+function nameFrame(g, scale, cards) {
   const text = /** @type {SVGElement} */ (g.querySelector(".mg-frame-name"));
   const name = (text.dataset.name ??= text.textContent ?? "");
-  const [[left = 0], [wide = 0]] = ["x", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
-  const room = wide * scale - 4 * BRIEF.edge;
-  text.textContent = [name, name.split(": ").pop() ?? ""].find((one) => written(one) <= room) ?? "";
-  text.setAttribute("x", String(left + (4 * BRIEF.edge) / scale));
-  text.setAttribute("y", String(Math.max(Number((text.dataset.y ??= text.getAttribute("y") ?? "")), BRIEF.line / scale - 8)));
+  const [[left = 0], [top = 0], [wide = 0]] = ["x", "y", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
+  const [edge, last] = [(4 * BRIEF.edge) / scale, name.split(": ").pop() ?? ""];
+  const places = [[name, 0], [last, 0], [last, 1]].map(([said, end]) => {
+    const long = written(String(said)) / scale;
+    return { said, from: end ? left + wide - edge - long : left + edge, long };
+  });
+  const low = top + (BRIEF.line - 1) / scale;
+  const fits = places.filter(({ long }) => long <= wide - edge);
+  const free = fits.find(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
+  const { said, from } = free ?? fits[0] ?? { said: "", from: left };
+  text.textContent = String(said);
+  text.setAttribute("x", String(from));
+  text.setAttribute("y", String(top + (BRIEF.line - 1.5) / scale));
   text.setAttribute("text-anchor", "start");
 }
 
@@ -78,26 +93,34 @@ function renewBrief(g) {
 function brief(g, scale) {
   const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card, .mg-ref-card"), name));
   const room = wide * scale - 2 * BRIEF.edge;
-  const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - 4) / BRIEF.line));
-  const strip = g.querySelector(".mg-cell") != null; // its calls say more than a swatch
-  g.classList.toggle("mg-strip", strip);
-  const pictures = strip ? [] : [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
-  const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length || strip ? ["sign"] : ["sign", "value", "grad"];
+  const strip = g.querySelector(".mg-cell-card"); // the first of the calls in it, which come below the name
+  const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
+  const top = BRIEF.line + (strip ? thick * scale + BRIEF.edge : 0);
+  if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${((BRIEF.line + BRIEF.edge) / scale - own).toFixed(1)}px`);
+  const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : 4)) / BRIEF.line));
+  g.classList.toggle("mg-low", most < 2);
+  const slots = [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
+  const pictures = scale < PICTURED ? [] : slots;
+  const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : slots.length ? ["sign", "del"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
-  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room) : rounded(text, room) }));
+  const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
+  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room) }));
   const shown = lines[0].text ? lines.filter(({ text }) => text).slice(0, most) : []; // the name first
-  const key = `${scale} ${pictures.length} ${shown.map(({ text }) => text).join("|")}`;
+  const lower = most > 1 && g.querySelector(".mg-word") ? 3 : 0; // beneath what is on its border
+  const key = `${scale} ${pictures.length} ${lower} ${shown.map(({ text }) => text).join("|")}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
   g.classList.toggle("mg-mute", !shown.length);
-  enlarge(pictures, wide, high, scale);
+  g.classList.toggle("mg-frameless", shown.some(({ text }) => written(text) > room + BRIEF.edge));
+  for (const slot of slots) setPlace(slot, "scale(0)");
+  enlarge(pictures, wide, high, scale, (top + lower + BRIEF.edge) / scale);
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
   shown.forEach(({ name, text }, i) => {
     const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
-    const y = pictures.length || strip ? BRIEF.line - (high * scale) / 2 : lines; // beneath it are the pictures
-    shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group).textContent = text;
+    const y = pictures.length || strip ? (i ? top + i * BRIEF.line - BRIEF.edge : BRIEF.line) - (high * scale) / 2 : lines; // beneath it is more
+    shape("text", { class: `mg-short-${name}`, y: (y + lower).toFixed(1), "text-anchor": "middle" }, group).textContent = text;
   });
 }
 
@@ -108,16 +131,20 @@ function setPlace(slot, place) {
 }
 
 /**
- * The swatches of such a card, beneath its name, as large as there is room for.
- * @param {Element[]} slots @param {number} wide @param {number} high @param {number} scale
+ * The swatches of such a card, beneath its name, as large as there is room for: one below the other or beside it.
+ * @param {Element[]} slots @param {number} wide @param {number} high @param {number} scale @param {number} top
  */
-function enlarge(slots, wide, high, scale) {
-  const [edge, top] = [BRIEF.edge / scale, (BRIEF.line + BRIEF.edge) / scale];
-  const each = (high - top - edge) / slots.length;
-  const by = Math.min((wide - 2 * edge) / SWATCH_WIDE, (each - edge / 2) / SWATCH_HIGH);
+function enlarge(slots, wide, high, scale, top) {
+  const edge = BRIEF.edge / scale;
+  const ways = [1, slots.length].map((columns) => {
+    const [broad, each] = [(wide - edge) / columns, (high - top - edge) / (slots.length / columns)];
+    return { columns, broad, each, by: Math.min((broad - edge) / SWATCH_WIDE, (each - edge / 2) / SWATCH_HIGH) };
+  });
+  const { columns, broad, each, by } = ways[1].by > ways[0].by ? ways[1] : ways[0];
   slots.forEach((slot, i) => {
-    const x = (wide - by * SWATCH_WIDE) / 2;
-    const y = top + i * each + (each - edge / 2 - by * SWATCH_HIGH) / 2;
+    const [column, row] = columns > 1 ? [i, 0] : [0, i];
+    const x = edge / 2 + column * broad + (broad - by * SWATCH_WIDE) / 2;
+    const y = top + row * each + (each - edge / 2 - by * SWATCH_HIGH) / 2;
     setPlace(slot, by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${by.toFixed(3)})` : "scale(0)");
   });
 }

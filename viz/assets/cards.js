@@ -1,11 +1,19 @@
 // A card: what is known of the nodes it stands for at a step, as material and as words.
 const GIVEN = new Set(["input", "parameter", "variable", "constant"]); // what computes nothing
 
+/** What is known of the node that is there at a step: of one that was freed, the next call has put another in its place. @param {PlayedNode} node @param {number} index */
+function alive(node, index) {
+  const later = (/** @type {[number, Summary][]} */ known) => known.filter(([at]) => at > (node.freed ?? Infinity));
+  const [values, gradients] = [node.values, node.gradients].map(later);
+  return values[0]?.[0] <= index ? { born: null, freed: undefined, values, gradients } : node;
+}
+
 /**
  * How a card stands at a step: of what makes its state how much has run, and what the last of it holds.
- * @param {PlayedNode[]} nodes @param {number} index
+ * @param {PlayedNode[]} all @param {number} index
  */
-function life(nodes, index) {
+function life(all, index) {
+  const nodes = all.map((node) => alive(node, index));
   const births = nodes.map((n) => n.born ?? n.values[0]?.[0] ?? Infinity).filter((at) => at <= index);
   const runs = nodes.map((n) => latest(n.values.map(([at]) => [at, at]), index)).filter((at) => at !== undefined);
   const last = nodes[nodes.length - 1];
@@ -15,6 +23,7 @@ function life(nodes, index) {
     done: runs.length,
     of: nodes.length,
     freed: nodes.length > 0 && nodes.every((n) => (n.freed ?? Infinity) <= index),
+    again: last !== all[all.length - 1],
     value: latest(last?.values, index),
     gradient: latest(last?.gradients, index),
   };
@@ -25,7 +34,7 @@ function life(nodes, index) {
  * @param {Card} card @param {ReturnType<typeof life>} life
  * @param {boolean} plan whether its graph was built before it ran @param {boolean} failed
  */
-function material({ kind }, { born, ran, done, of, freed, value, gradient }, plan, failed) {
+function material({ kind }, { born, ran, done, of, freed, again, value, gradient }, plan, failed) {
   const there = born != null && !failed;
   return {
     "mg-unborn": born == null && !failed,
@@ -34,6 +43,7 @@ function material({ kind }, { born, ran, done, of, freed, value, gradient }, pla
     "mg-born": there && plan && ran == null && kind !== "constant",
     "mg-ran": there && ran != null && !GIVEN.has(kind),
     "mg-freed": freed,
+    "mg-anew": again,
     "mg-bad": value?.bad || gradient?.bad,
     "mg-bad-back": gradient?.bad,
   };

@@ -16,18 +16,14 @@ function explorerPlaces(el, data) {
   const crumbs = make("nav", "mg-x-crumbs", top);
   const main = make("div", "mg-x-main", root);
   const box = make("div", "mg-x-stage", main);
-  const canvas = make("canvas", "", box);
-  canvas.tabIndex = 0;
+  const canvas = scrolls(make("canvas", "", box));
   canvas.setAttribute("role", "application");
-  mine(canvas);
   const list = make("ul", "mg-x-list", box);
   const side = scrolls(make("aside", "mg-x-side", main));
   const panel = make("section", "mg-x-panel", root);
   const bar = make("div", "mg-x-bar", panel);
-  const score = make("canvas", "mg-x-score", panel);
-  score.tabIndex = 0;
+  const score = scrolls(make("canvas", "mg-x-score", panel));
   score.setAttribute("role", "slider");
-  mine(score);
   return { root, top, crumbs, main, box, canvas, list, side, panel, bar, score };
 }
 
@@ -70,7 +66,14 @@ function explore(model, el) {
     },
     stop,
   });
-  stage.drawn = () => score.draw();
+  let fresh = false; // whether the inspector shows what is so
+  const inspect = () => { fresh = false; stage.need(); };
+  stage.drawn = () => {
+    if (!root.clientWidth) return; // hidden, as in a folded cell: drawn when it has a size
+    score.draw();
+    if (!fresh) inspector.show(atlas.selected);
+    fresh = true;
+  };
 
   // ---- What is open, and what is selected ----
 
@@ -110,9 +113,8 @@ function explore(model, el) {
   /** @param {AtlasNode | null} node @param {boolean} [show] */
   function select(node, show = false) {
     atlas.selected = node;
-    inspector.show(node);
+    inspect();
     if (show) drawer(true);
-    stage.need();
   }
 
   /** Go to an operator, wherever it is; or to a module around it. @param {number} op @param {AtlasNode | null} [group] */
@@ -176,7 +178,6 @@ function explore(model, el) {
     } else if (playing) await new Promise((done) => setTimeout(done, 450));
     if (id !== run) return false;
     [atlas.time, atlas.moving] = [to, null];
-    inspector.show(node);
     told();
     return k < all.length - 1;
   }
@@ -253,14 +254,9 @@ function explore(model, el) {
     const k = all.filter((s) => s.to <= atlas.time + 1e-6).length;
     const here = all[Math.max(0, k - 1)] ?? null;
     bar.tell(playing, `${k} / ${all.length}`);
-    if (!atlas.moving && !playing) {
-      caption(atlas.time <= 0 || ends() ? null : here, k - 1, all.length);
-      inspector.show(atlas.selected);
-    }
-    scoreCanvas.setAttribute("aria-valuemin", "0");
-    scoreCanvas.setAttribute("aria-valuemax", String(all.length));
-    scoreCanvas.setAttribute("aria-valuenow", String(k));
-    scoreCanvas.setAttribute("aria-valuetext", bar.text());
+    if (!atlas.moving && !playing) caption(atlas.time <= 0 || ends() ? null : here, k - 1, all.length);
+    for (const [name, value] of Object.entries({ min: 0, max: all.length, now: k, text: bar.text() }))
+      scoreCanvas.setAttribute(`aria-value${name}`, String(value));
     explorerCrumbs(parts.crumbs, atlas, (node) => {
       const here = atlas.focus === node && !(atlas.selected === around() && root.classList.contains("mg-x-told"));
       open(node);
@@ -268,7 +264,7 @@ function explore(model, el) {
       drawer(here); // a click on what is open shows what is known of it, a second one hides that
     });
     explorerList(list, atlas, open);
-    stage.need();
+    inspect();
   }
 
   // ---- Keys, the score, sizes ----
@@ -336,7 +332,7 @@ function explore(model, el) {
     atlas.size = { w: parts.box.clientWidth, h: parts.box.clientHeight };
     pen.resize(atlas.size.w, atlas.size.h);
     stage.fit();
-    inspector.show(atlas.selected);
+    inspect();
   };
   const watch = new ResizeObserver(size);
   watch.observe(root);
@@ -373,8 +369,7 @@ function explore(model, el) {
 /** As high as there is room, so that everything is on one screen. @param {HTMLElement} root @param {boolean} alone */
 function explorerHeight(root, alone) {
   if (!alone) return clamp(window.innerHeight * 0.82, 420, 760);
-  const above = root.getBoundingClientRect().top + window.scrollY;
-  return Math.max(460, window.innerHeight - above - 12);
+  return Math.max(460, window.innerHeight - root.getBoundingClientRect().top - window.scrollY - 12);
 }
 
 /**
@@ -426,10 +421,10 @@ function explorerCrumbs(nav, atlas, open) {
     b.addEventListener("click", () => open(node));
   });
   const about = make("span", "mg-x-inputs", nav);
-  say(about, m.data.heading);
-  if (!m.data.about) return;
-  about.append(" · ");
-  say(about, atlas.speech.pair("from_outputs"));
+  const [english, chinese] = m.data.heading.map((half) => half.split(" · "));
+  const told = english.map((part, i) => /** @type {Pair} */ ([part, chinese[i]]));
+  if (m.data.about) told.push(atlas.speech.pair("from_outputs"));
+  for (const pair of told) say(make("span", "", about), pair);
 }
 
 /** What the canvas shows, for a screen reader. @param {HTMLElement} list @param {Atlas} atlas @param {(node: AtlasNode) => void} open */

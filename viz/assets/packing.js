@@ -3,7 +3,8 @@
 const FEW = 5; // panes of which every grouping is tried; of more, those in their order
 
 /**
- * @typedef {{width: number, height: number, fixed: number}} Pane its drawing, and pixels of words around it
+ * @typedef {{width: number, height: number, fixed: number, whole?: boolean}} Pane its drawing, and pixels of words around
+ *   it; whole: it takes all the width that there is
  * @typedef {{left: number, top: number, width: number, height: number}} Spot in parts of the room
  */
 
@@ -41,7 +42,7 @@ function packed(panes, wide, high) {
       ? Math.min(...each.map((one, g) => (high - words(one)) / heights[g]))
       : (high - sum(each.map(words))) / sum(heights);
     const share = (/** @type {Pane} */ p, /** @type {number} */ g) => wide * (columns ? widths[g] / sum(widths) : p.width / widths[g]);
-    const narrow = each.some((one, g) => one.some((p) => p.height === 1 && share(p, g) < Math.min(p.width, wide))); // words, which do not shrink
+    const narrow = each.some((one, g) => one.some((p) => p.height === 1 && share(p, g) < (p.whole ? wide - 1 : Math.min(p.width, wide)))); // words, which do not shrink
     const scale = Math.max(0.01, Math.min(1, across, down) * (narrow ? 0.3 : 1));
     const tall = each.map((one, g) => heights[g] * scale + words(one));
     return { groups, columns, widths, scale, tall, needed: columns ? Math.max(...tall) : sum(tall) };

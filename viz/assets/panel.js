@@ -1,6 +1,5 @@
 // One panel of a board: a drawing that stays as long as its picture does, and the marks on it.
 const MEANT = new Set(["now", "failed", "wrong", "new", "gone", "again"]); // marks to look at
-const SUMS = ["−", "+", "~", "≠"]; // signs that a number must not follow as if they were its own
 const EDGE = 16; // pixels around a node that is brought into view
 
 /** Words in place of those that stood there. @param {HTMLElement} element @param {Pair | null} pair */
@@ -32,6 +31,15 @@ function bring(box, nodes) {
     box.scrollLeft += Math.min(0, at.left - left - EDGE) + Math.max(0, at.right - right + EDGE);
     box.scrollTop += Math.min(0, at.top - top - EDGE) + Math.max(0, at.bottom - bottom + EDGE);
   }
+}
+
+/** What became of a card, on its upper border. @param {Element} g @param {Pair | false} word */
+function reword(g, word) {
+  g.querySelector(".mg-word")?.remove();
+  const [wide] = numbers(g.querySelector(".mg-card"), "width"); // an arrow has none
+  if (!word || !wide) return;
+  const text = shape("text", { class: "mg-word", x: wide - 12, y: 0, "text-anchor": "end" }, g);
+  word.forEach((half, i) => { shape("tspan", { lang: i ? "zh" : "en" }, text).textContent = i ? ` ${half}` : half; });
 }
 
 /**
@@ -71,6 +79,7 @@ function pane(data, parent, choose, scale, each) {
     zoom?.apply();
     parts = [...drawing.querySelectorAll("g.node, g.edge")].map((g) => ({
       g,
+      card: g.matches(".node"),
       slot: g.querySelector(".mg-value"),
       swatch: g.querySelector(".mg-swatch"),
       kind: g.getAttribute("class") ?? "",
@@ -117,16 +126,19 @@ function pane(data, parent, choose, scale, each) {
       const ran = [];
       for (const part of parts) {
         const kind = panel.marks[part.g.id];
-        if (MEANT.has(kind) && part.slot) now.push(part.g);
-        if (kind === "ran" && part.slot && varies(part.g.id)) ran.push(part.g);
+        if (MEANT.has(kind) && part.card) now.push(part.g);
+        if (kind === "ran" && part.card && varies(part.g.id)) ran.push(part.g);
         const [sign, note] = [data.signs[kind] ?? "", panel.notes[part.g.id] ?? ""];
-        const said = [sign, note].filter(Boolean).join(SUMS.includes(sign) ? " │ " : " ");
+        const said = [sign, note].filter(Boolean).join(" ");
         const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
-        if (look !== part.look) part.g.setAttribute("class", look);
+        if (look !== part.look) {
+          part.g.setAttribute("class", look);
+          reword(part.g, data.signs[kind] === "" && data.legend[kind]);
+        }
         const seen = String(data.values[panel.held[part.g.id]]?.swatch ?? "");
         if (said !== part.said && part.slot) part.slot.textContent = said;
         if (seen !== part.seen && part.swatch) part.swatch.innerHTML = seen && swatch(seen);
-        if (part.slot && (said !== part.said || seen !== part.seen)) renewBrief(part.g);
+        if (part.card && (look !== part.look || said !== part.said || seen !== part.seen)) renewBrief(part.g);
         Object.assign(part, { look, said, seen });
       }
       const stays = now.filter((g) => !g.classList.contains("mg-gone"));

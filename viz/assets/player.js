@@ -178,6 +178,7 @@ function play(model, el) {
     index = resting ? last() : Math.min(index, last());
     staffs?.leave();
     staffs = score(parts.score, data, { hover });
+    scoreKey(parts.key, data);
     parts.fit(wordiest(data.frames));
     parts.verdict.hidden = !data.verdict;
     parts.verdict.classList.toggle("mg-equal", Boolean(data.equal));

@@ -3,28 +3,32 @@
 const TALLEST = 44; // pixels of a row
 const MEDIUM = 26; // and of one in a player that has room for it
 const READABLE = 13; // of one, at least, whose code is written beside it
-const ROOMY = 19; // and of one of few, in which a mark can show a number
+const [SPACIOUS, ROOMY] = [22, 19]; // and of one of few, in which a mark can show a number, with a ring around it or just so
+const CROWDED = 100; // steps, of which marks on a phone are dots, in low rows
 const MANY_ROWS = 40; // rows; of more, the marks make two diagonals
 const DIAGONAL = 130; // pixels of these
 const FEW_ROWS = 9; // up to which a staff may stand beside its drawing
-const FOOT = 28; // pixels below the rows, for the phases
-const TWO_LINES = 9; // more of it in a narrow score, where a phase may have two lines
+const FOOT = 33; // pixels below the rows, for the phases, of which a word may have two lines
 const BROW = 3; // and above them, at least: a number may be higher than its row
 const AXIS = 15; // and for what the columns are called
 const TICK = 26; // pixels from one number of the axis to the next, at least
-const HEAD_OF_STAFF = 26; // pixels above the rows for the tally, where it has no room beside the phases
+const HEAD_OF_STAFF = 26; // pixels above the rows, for what is counted
 const AROUND_STAFF = 8; // pixels above and below it
 const END = 12; // pixels to the right of the last step
-const NARROW_SCORE = 400; // pixels; below, code stands above its row if there is room, and else it is small
+const NARROW_SCORE = 400; // pixels; below, code is small
 const LONG_CODE = 26; // letters of it that tell too little once they are cut
 const BRIEF_CODE = 20; // letters of it where only that of the step has room
-const ABOVE = 2.4; // times as high, a row has its code above it
 const [CODE_LETTER, SMALL_LETTER] = [7.3, 6.7]; // pixels of a letter of code
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
-const DOT = 5; // pixels of a mark's radius; smaller ones are dots
+const DOT = 4; // pixels of a mark's radius; smaller ones are dots
+const JOINED = 8; // pixels between dots of a row that are one band, as those of steps in a row are
+const BAND = 11; // pixels that it is high, at most
+const TURN = 28; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
-const SIGNS = { build: "○", gradients: "∂", run: "●", both: "○●", backward: "∂" }; // of phases too narrow for a word
+const KEYED = /** @type {[number, number]} */ ([36, 11]); // pixels of the colours of tensors in the key
+const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
+const SIGNS = { build: "", gradients: "∂", run: "", both: "", backward: "∂" }; // of phases too narrow for a word
 const SHORTER = ["mg-small", "mg-two", "mg-aside", "mg-bare", "mg-sliver"]; // how a phase gets on with less room
 
 /**
@@ -40,8 +44,9 @@ function score(place, data, { hover }) {
   place.toggleAttribute("data-beside", most <= FEW_ROWS);
   const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
   place.style.setProperty("--mg-staff-high", `${high + FOOT + HEAD_OF_STAFF}px`);
-  const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + AXIS + AROUND_STAFF);
-  place.dataset.tall = `${tall(most <= FEW_ROWS ? ROOMY : READABLE)} ${tall(READABLE)}`;
+  const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + HEAD_OF_STAFF + AXIS + AROUND_STAFF);
+  place.toggleAttribute("data-crowded", data.frames.length > CROWDED);
+  place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, READABLE] : [READABLE]).map(tall).join(" ");
   let index = 0;
   /** @type {string[]} */
   let pointed = [];
@@ -56,19 +61,14 @@ function score(place, data, { hover }) {
     if (!wide) return;
     const slim = wide < NARROW_SCORE;
     place.classList.toggle("mg-slim", slim);
-    const tally = Math.max(...staffs.map((one) => one.tally())) + 34;
-    const narrow = slim && Math.min(...staffs.map((one) => one.room())) >= READABLE * ABOVE + TWO_LINES / most;
+    for (const one of staffs) one.tally();
     const thin = staffs.every((one) => one.room() < READABLE);
     const longest = thin ? (slim ? 0 : BRIEF_CODE) : widest;
-    const code = slim ? Math.min(longest * SMALL_LETTER + 18, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
-    const above = slim || tally > Math.max(code, wide * 0.25) || place.closest(".mg-lanes") != null;
-    const left = narrow ? 4 : above ? code : Math.max(code, tally);
+    const left = slim ? Math.min(longest * SMALL_LETTER + 18, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
     const column = (wide - left - END) / data.frames.length;
-    place.classList.toggle("mg-narrow", narrow);
-    place.classList.toggle("mg-tally-above", above);
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
-    for (const one of staffs) one.draw(left, column, narrow);
+    for (const one of staffs) one.draw(left, column);
     show(index);
   };
   const sized = new ResizeObserver(draw);
@@ -99,6 +99,25 @@ function score(place, data, { hover }) {
       staffs.forEach(({ box }) => box.remove());
     },
   };
+}
+
+/**
+ * What the marks of a score mean, as far as there are such; and the colours of tensors, if it has any.
+ * @param {HTMLElement} place @param {Pick<Data, "lanes" | "words" | "swatches"> & {nodes: Noted}} data
+ */
+function scoreKey(place, { lanes, words, swatches, nodes }) {
+  const marks = lanes.flatMap(({ notes }) => notes.map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort || kind)));
+  marks.push("held", "now", ...Object.values(nodes).flatMap(({ values }) => values.map(([, { bad }]) => (bad ? "bad" : ""))));
+  const looks = { built: words.key_built, both: words.phase_both, run: words.card_ran, input: words.key_input, gradient: words.gradient,
+    ...(lanes[0]?.columns ? {} : { asked: words.key_asked, constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now }) };
+  place.replaceChildren();
+  for (const [look, word] of Object.entries(looks)) if (marks.includes(look)) say(make("span", `mg-key-${look}`, place), word);
+  for (const of of swatches.some(Boolean) ? /** @type {const} */ (["value", "grad"]) : []) {
+    const tensor = make("span", "mg-key-tensor", place);
+    tensor.append(of === "grad" ? "∂ − " : "− ");
+    pictured(LEGEND, of, KEYED, tensor);
+    tensor.append(" +");
+  }
 }
 
 /** A note in words: what happened, to what, and what came out. @param {Note} note @param {Scored} data */
@@ -158,15 +177,12 @@ function staff(place, lane, data) {
   ));
   const gap = Math.min(1, ...closest(notes));
   const first = lane === data.lanes[0];
-  const key = first && !lane.columns && make("span", "mg-key");
-  if (key) for (const [look, word] of Object.entries({ there: words.key_there, held: words.key_held, ran: words.card_ran }))
-    if (look !== "there" || data.lanes.some(({ plan }) => plan)) say(make("span", `mg-key-${look}`, key), word);
   const called = (lane.columns ?? []).map((words) => {
     const column = make("div", "mg-column", lines);
     for (const word of words) say(make("span", "", column), word);
     return column;
   });
-  const brow = () => (called.length || (first && !place.matches(".mg-slim")) ? AXIS : BROW);
+  const brow = called.length || first ? AXIS : BROW;
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
@@ -187,35 +203,32 @@ function staff(place, lane, data) {
     box,
     lines,
     name,
-    /** How wide what is counted is at its widest. */
+    /** What is counted, with words if there is room for them when it is at its widest. */
     tally() {
       count(Infinity);
       box.classList.remove("mg-terse");
-      const room = name.offsetWidth + tally.offsetWidth;
-      box.classList.toggle("mg-terse", room > place.clientWidth - 40);
-      return room;
+      box.classList.toggle("mg-terse", name.offsetWidth + tally.offsetWidth > place.clientWidth - 40);
     },
     /** The pixels of a row. */
-    room: () => (lines.clientHeight - FOOT - brow()) / Math.max(1, lane.rows.length),
-    /** @param {number} left @param {number} column @param {boolean} narrow */
-    draw(left, column, narrow) {
+    room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
+    /** @param {number} left @param {number} column */
+    draw(left, column) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
-      const foot = FOOT + (narrow ? TWO_LINES : 0);
-      const row = Math.max(0, Math.min(TALLEST * (narrow ? 1.3 : 1), (high - foot - brow()) / rows));
-      const radius = Math.max(1.5, Math.min(15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * (narrow ? 0.27 : 0.42)));
-      at = { left, column, row, top: Math.max(brow(), (high - foot - row * rows) / 2), radius, wide, high };
-      box.classList.toggle("mg-thin", row < READABLE * (narrow ? ABOVE : 1));
+      const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
+      const radius = Math.max(1.5, Math.min(lane.columns ? 9 : 15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * 0.42));
+      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
+      box.classList.toggle("mg-thin", row < READABLE);
       box.classList.toggle("mg-tight", row < 18);
-      const slim = wide < NARROW_SCORE && !narrow;
-      letters = slim ? Math.floor((left - 16) / SMALL_LETTER) : Math.floor(((narrow ? wide : left) - 28) / CODE_LETTER);
+      place.classList.toggle("mg-dotted", radius < DOT);
+      const slim = wide < NARROW_SCORE;
+      letters = slim ? fitting(left - 16, SMALL_LETTER) : fitting(left - 28, CODE_LETTER);
       names.forEach((each, i) => { each.textContent = short(told[i], letters); });
-      letters = Math.min(slim ? 99 : letters, Math.floor((wide - name.offsetWidth - tally.offsetWidth - 70) / CODE_LETTER));
+      letters = Math.min(slim ? 99 : letters, fitting(wide - name.offsetWidth - tally.offsetWidth - 70, CODE_LETTER));
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));
       names.forEach((name, i) => {
-        const middle = at.top + row * (i + 0.5);
-        name.style.top = `${Math.max(0, Math.min(high - foot - 16, narrow ? middle - radius - 19 : middle - 9))}px`;
+        name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, at.top + row * (i + 0.5) - 9))}px`;
       });
       lane.phases.forEach(([, start, end], i) => {
         const width = (end - start + 0.92) * column;
@@ -226,26 +239,19 @@ function staff(place, lane, data) {
         style.width = `${width}px`;
         classList.remove(...SHORTER);
         for (const less of SHORTER) {
-          const long = phases[i].scrollWidth > width;
-          if (!long && phases[i].scrollHeight < foot - 5) continue;
-          const beside = i === 0 && place.matches(".mg-tally-above") && phases[i].scrollWidth + 12 < from;
+          const { scrollWidth, clientWidth, scrollHeight } = phases[i];
+          if (scrollWidth <= clientWidth && scrollHeight < FOOT - 5) continue;
+          const beside = i === 0 && scrollWidth + 12 < from;
           if (less !== "mg-aside" || beside) classList.add(less);
         }
       });
-      if (key) {
-        const above = box.closest(".mg-tally-above") != null;
-        (above ? top : lines).insertBefore(key, above ? tally : null);
-        key.style.top = `${at.top - AXIS}px`;
-        key.classList.toggle("mg-no-room", !above && (box.matches(".mg-thin") || key.offsetWidth > left - 20));
-      }
       called.forEach((each, i) => {
         each.classList.remove("mg-brief-column");
         Object.assign(each.style, { left: `${left + i * column}px`, width: `${column}px`, top: `${at.top - AXIS}px` });
         each.classList.toggle("mg-brief-column", each.scrollWidth > column);
       });
-      top.style.top = box.closest(".mg-tally-above") ? "" : `${at.top + row * rows + 5}px`;
       compose(parts, lane, notes, at, data.nodes);
-      if (first && brow() > BROW && !called.length) stepAxis(parts.rest, at, data.frames.length);
+      if (first && brow > BROW && !called.length) stepAxis(parts.rest, at, data.frames.length);
     },
     /** @param {number} index */
     show(index) {
@@ -254,7 +260,7 @@ function staff(place, lane, data) {
       called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
       parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
       for (const name of here) name.classList.remove("mg-here");
-      here = [...new Set(now.map(([, row]) => names[row]))];
+      here = called.length ? [] : [...new Set(now.map(([, row]) => names[row]))];
       if (box.classList.contains("mg-thin")) here.splice(1);
       line.textContent = letters > 5 ? short(here[0]?.title ?? "", letters) : "";
       for (const name of here) name.classList.add("mg-here");
@@ -284,6 +290,9 @@ function rowNames(rows) {
   const names = rows.map(([label, , name]) => (name && label.length > LONG_CODE ? name : label));
   return names.map((name, i) => (names.indexOf(name) === names.lastIndexOf(name) ? name : rows[i][0]));
 }
+
+/** How many letters fit; rounding must not cost one that fits exactly. @param {number} room @param {number} letter */
+const fitting = (room, letter) => Math.floor(room / letter + 0.01);
 
 /** @param {string} code @param {number} most letters */
 const short = (code, most) => (code.length > most ? `${code.slice(0, Math.max(0, most - 1))}…` : code);
@@ -317,10 +326,10 @@ function layers(svg) {
 const middle = ([, row, , , , step], at) => [at.left + at.column * (step + 0.5), at.top + at.row * (row + 0.5)];
 
 /** The numbers of the steps, above the rows. @param {Element} parent @param {Place} at @param {number} steps */
-function stepAxis(parent, { left, column, top }, steps) {
+function stepAxis(parent, { left, column, top, wide }, steps) {
   const by = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * column >= TICK) ?? steps;
-  for (let step = 0; step < steps; step += by)
-    shape("text", { class: "mg-tick", x: left + column * (step + 0.5), y: top - 4 }, parent).textContent = String(step);
+  for (let step = 0, x = left + column / 2; step < steps && x < wide - 2 * END; step += by, x += by * column) // none under the playhead
+    shape("text", { class: "mg-tick", x, y: top - 4 }, parent).textContent = String(step);
 }
 
 /** @param {Note} note @param {Place} at */
@@ -343,9 +352,9 @@ function compose({ rest, past }, { rows, lives, phases, plan, columns }, notes, 
   past.replaceChildren();
   if (!thin) shape("path", { class: "mg-rows-of", d: rows.map((_, i) => `M${at.left} ${row(i)}H${at.wide}`).join("") }, rest);
   shape("path", { class: "mg-notes-to-come", d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
-  // A node that was built first holds no value until it runs; a column for each call says nothing of that.
+  // A node that was built first holds no value until it runs; in a column for each call, of that call.
   const held = lives.map(([i, start, end]) => (plan ? notes.find((note) => note[1] === i && note[2] === "run" && note[5] >= start && drawnLarge(note))?.[5] ?? end : start));
-  const drawn = { plan: plan ? lives.map(([i, start], k) => `M${x(start)} ${row(i)}H${x(columns ? lives[k][2] : held[k]) + at.column * 0.4}`) : [],
+  const drawn = { plan: plan ? lives.map(([i, start], k) => `M${x(start)} ${row(i)}H${columns ? x(lives[k][2]) : x(held[k]) + at.column * 0.4}`) : [],
     run: columns ? [] : lives.flatMap(([i, , end], k) => (held[k] < end ? [`M${x(held[k])} ${row(i)}H${x(end) + at.column * 0.4}`] : [])) };
   for (const [look, paths] of Object.entries(drawn)) {
     const life = shape("path", { class: `mg-lives mg-lives-${look}`, d: paths.join("") }, past);
@@ -355,21 +364,42 @@ function compose({ rest, past }, { rows, lives, phases, plan, columns }, notes, 
     const back = kind === "backward" ? -1 : 1;
     const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= start - 0.5 && note[5] <= end + 0.5);
     const ordered = within.toSorted((a, b) => a[5] - b[5] || back * (a[1] - b[1]));
+    if (turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
     shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, past);
   }
-  if (small) return dots(notes, spot, at, past);
+  if (small) return dots(notes, at, past);
   for (const note of notes) mark(note, at, past, nodes);
 }
 
-/** Marks where there is no room for circles. @param {Note[]} notes @param {(note: Note) => string} spot @param {Place} at @param {Element} parent */
-function dots(notes, spot, { radius }, parent) {
-  const looks = [["both", "built"], ["built", "built"], ["both", "run"], ["run", "run"], ["given", "given"], ["gradient", "gradient"]];
-  const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "input" && kind !== "built" ? "given" : kind);
-  for (const [kind, look] of looks) {
-    const d = notes.filter((note) => drawnLarge(note) && kindOf(note) === kind).map((note) => `M${spot(note)}h0`).join("");
-    const wide = 2 * radius + (kind === "both" && look === "built" ? 2.5 : 0);
-    if (d) shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": wide }, parent);
+/** How often what follows on what turns from down to up. @param {Note[]} notes */
+const turns = (notes) => notes.slice(2).filter(([, row], i) => (row - notes[i + 1][1]) * (notes[i + 1][1] - notes[i][1]) < 0).length;
+
+/** Marks where there is no room for circles; those of a row that are close are a band. @param {Note[]} notes @param {Place} at @param {Element} parent */
+function dots(notes, at, parent) {
+  /** @type {[string, string, number][]} */
+  const looks = [["both", "built", 2.5], ["built", "built", 0], ["built", "paper", -2], ["planned", "gradient", 0], ["planned", "paper", -2], ["both", "run", 0],
+    ["run", "run", 0], ["given", "given", 0], ["gradient", "gradient", 0]];
+  const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "gradient" ? "planned" : sort === "input" && kind !== "built" ? "given" : kind);
+  const bands = new Map([...Map.groupBy(notes.filter(drawnLarge), kindOf)].map(([kind, same]) => [kind, joined(same, at)]));
+  for (const [kind, look, more] of looks)
+    for (const [d, wide] of bands.get(kind) ?? [])
+      if (d) shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, wide + more), "stroke-linecap": wide > 2 * at.radius ? "butt" : "round" }, parent);
+}
+
+/** The dots among some marks and the bands, each as a path and its width. @param {Note[]} notes @param {Place} at @returns {[string, number][]} */
+function joined(notes, at) {
+  const [alone, long] = ["", ""].map(() => /** @type {string[]} */ ([]));
+  const end = Math.max(at.column / 2, at.radius);
+  for (const row of Map.groupBy(notes, ([, row]) => row).values()) {
+    const places = row.map((note) => middle(note, at)).sort(([a], [b]) => a - b);
+    for (let i = 0, k = 0; i < places.length; i = k) {
+      for (k = i + 1; k < places.length && places[k][0] - places[k - 1][0] <= Math.max(JOINED, 1.01 * at.column);) k++;
+      const [[from, y], [to]] = [places[i], places[k - 1]];
+      if (k > i + 1) long.push(`M${(from - end).toFixed(1)} ${y.toFixed(1)}H${(to + end).toFixed(1)}`);
+      else alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
+    }
   }
+  return [[alone.join(""), 2 * at.radius], [long.join(""), Math.max(2 * at.radius + 0.1, Math.min(BAND, at.row * 0.5))]];
 }
 
 /** @param {Note} note @param {Place} at @param {Element} parent @param {Noted} nodes */
@@ -378,9 +408,11 @@ function mark(note, at, parent, nodes) {
   const { short: value = "", bad } = held(ids[ids.length - 1], kind, step, nodes) ?? {};
   const [cx, cy] = middle(note, at);
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${bad ? " mg-note-bad" : ""}` }, parent);
-  shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius : Math.min(3, at.radius) }, g);
-  const within = kind === "both" && sort === "operator" && at.radius > DOUBLE ? at.radius - 3 : at.radius;
-  if (within < at.radius) shape("circle", { cx, cy, r: within }, g);
-  if (at.radius < (kind === "both" ? DOUBLE : DASHED)) g.classList.add("mg-plain");
-  if (drawnLarge(note)) shape("text", { x: cx, y: cy + 4 }, g).textContent = value.length * 6.7 + 2 < 2 * within ? value : bad ? "✗" : "";
+  const double = kind === "both" && sort === "operator";
+  const around = double && at.radius <= DOUBLE ? 1.2 : 0;
+  shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius + around : Math.min(3, at.radius) }, g);
+  const within = double ? at.radius - (at.radius > DOUBLE ? 3 : 1.4) : at.radius;
+  if (double) shape("circle", { cx, cy, r: within }, g);
+  if (at.radius < (double ? DOUBLE : DASHED)) g.classList.add("mg-plain");
+  if (drawnLarge(note)) shape("text", { x: cx, y: cy + 4 }, g).textContent = !bad && at.radius >= DASHED && value.length * 6.7 + 2 < 2 * within ? value : "";
 }

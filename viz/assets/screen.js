@@ -4,7 +4,7 @@ const NARROW = 640; // pixels of a page where all stands one below the other (fi
 const LANE = 0.45; // of the width, for a drawing beside its score
 const ALMOST = 0.92; // of its size, at which all of a card can still be read
 const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
-const SCORE = { part: 0.3, most: 0.48, slim: 0.34 }; // of what there is, for the score; so much where its code can be read then
+const SCORE = { part: 0.3, both: 0.45, most: 0.5, slim: 0.47 }; // of what there is, for a staff; for two; for all, where their code can be read then
 const SIDE = { most: 300, part: 0.6 }; // pixels, and of the width, that what is chosen takes (film.css)
 const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
@@ -24,10 +24,10 @@ function places(el, data) {
   const { place: caption, fit } = steady("mg-told", head, tell);
   caption.className = "mg-caption";
   caption.setAttribute("aria-live", "polite");
-  const tools = make("div", "mg-tools", head);
   const body = make("div", "mg-body", screen);
   const stages = make("div", "mg-stage", body);
   const score = make("div", "mg-score", body);
+  const key = make("div", "mg-key", body);
   const side = make("aside", "mg-side", body);
   side.hidden = true; // until something is chosen
   const inspector = scrolls(make("div", "mg-inspector", side));
@@ -36,18 +36,21 @@ function places(el, data) {
   trouble.setAttribute("role", "alert");
   const bar = make("div", "mg-bar", screen);
   const controls = make("div", "mg-controls", bar);
-  score.hidden = bar.hidden = data.still; // nothing moves in a film of one frame
+  score.hidden = key.hidden = bar.hidden = data.still; // nothing moves in a film of one frame
   const moving = make("div", "mg-inputs", bar);
   const verdict = scrolls(make("div", "mg-verdict", bar));
-  return { root, screen, head, caption, fit, tell, tools, body, stages, score, side, inspector, bar, moving, verdict, trouble, controls };
+  const tools = make("div", "mg-tools", data.still ? head : bar);
+  return { root, screen, head, caption, fit, tell, tools, body, stages, score, key, side, inspector, bar, moving, verdict, trouble, controls };
 }
+
+const GRAPH = 0.63; // of what is around the graphs, their height at least: they stay the larger part
 
 /**
  * Give the player the height that it needs, up to what there is, and its drawings and their score the
  * places in which most is seen of them. Returns what does so again for another width.
  * @param {ReturnType<typeof places>} parts @param {Stage[]} graphs
  */
-function arranging({ root, screen, head, tools, bar, body, stages, score }, graphs) {
+function arranging({ root, screen, body, stages, score, key }, graphs) {
   const sizesOf = once((/** @type {boolean} */ narrow) => graphs.map(({ drawing, suit }) => {
     suit(narrow);
     const { width, height } = drawing.querySelector("svg")?.viewBox.baseVal ?? { width: 0, height: 0 };
@@ -58,22 +61,20 @@ function arranging({ root, screen, head, tools, bar, body, stages, score }, grap
     const wide = body.clientWidth;
     if (!wide || !graphs.length) return;
     const narrow = wide <= NARROW;
-    const holder = narrow && !bar.hidden ? bar : head; // beside what steps, where there is little room
-    if (tools.parentElement !== holder) holder.append(tools);
     const sizes = sizesOf(narrow);
     for (const { suit } of graphs) suit(narrow);
     const beside = !score.hidden && "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
     root.classList.toggle("mg-lanes", beside);
     const most = available(root);
-    const heads = score.matches(".mg-tally-above") ? HEAD_OF_STAFF * graphs.length : 0;
-    const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall) + heads);
-    const high = Math.max(SCORE.part * most, readable.find((tall) => tall <= (narrow ? SCORE.slim : SCORE.most) * most) ?? 0);
+    const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall)).slice(narrow && (sizes.length > 1 || "crowded" in score.dataset) ? -1 : 0);
+    const [part, all] = [Math.min(SCORE.part * sizes.length, SCORE.both), narrow ? SCORE.slim : SCORE.most];
+    const high = Math.max(SCORE.part * most, readable.find((tall, i) => tall <= (i < readable.length - 1 ? Math.min(part, all) : all) * most) ?? 0);
     score.style.maxHeight = beside ? "" : `${high}px`;
-    const around = screen.offsetHeight - body.offsetHeight + (beside ? 0 : score.offsetHeight);
+    const around = screen.offsetHeight - body.offsetHeight + key.offsetHeight + (beside ? 0 : score.offsetHeight);
     const room = most - around;
     const staff = beside ? parseFloat(score.style.getPropertyValue("--mg-staff-high")) : 0;
     const across = beside ? LANE * wide : wide;
-    const ways = [sizes.length, ...(beside || narrow ? [] : [1])].map((rows) => {
+    const ways = [sizes.length, ...(beside ? [] : [1])].map((rows) => {
       const columns = sizes.length / rows;
       const scales = sizes.map(({ width, height, above }) =>
         Math.min(1, (across / columns - SPACE.aside) / width, (room / rows - above) / height));
@@ -86,7 +87,7 @@ function arranging({ root, screen, head, tools, bar, body, stages, score }, grap
       : `minmax(0, 1fr) / repeat(${sizes.length}, minmax(0, 1fr))`;
     score.style.gridTemplateRows = beside ? rows : "";
     root.classList.toggle("mg-rows", best.rows > 1);
-    const needed = best.needed + around;
+    const needed = Math.max(best.needed, beside ? 0 : GRAPH * around) + around;
     const least = root.matches(".mg-drawn") ? 0 : narrow ? SHORTEST.narrow : SHORTEST.wide;
     screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(least, Math.ceil(needed)))}px`);
   };
@@ -124,7 +125,6 @@ function wordiest(frames) {
   return [...longest(([en]) => en.length), ...longest(([, zh]) => zh.length)];
 }
 
-const LEGEND = "c7:049flqu"; // from far below zero to far above
 
 /**
  * The whole lines of the program, of which the rows of the score show the parts that count.

@@ -55,7 +55,7 @@ function barLines(cells, across, high) {
   const { paths, add } = collected();
   levels.forEach((value, i) => {
     const look = value > 0 ? "above" : value < 0 ? "below" : cells[i];
-    const length = Math.max(1, room * (value / LEVELS) ** 2);
+    const length = Math.max(2, room * (value / LEVELS) ** 2);
     const ends = value ? [zero, value > 0 ? zero - length : zero + length] : [1, high - 1];
     if (value || WITHOUT[look]) add(look, `M${pixel((i + 0.5) * across)},${pixel(ends[0])}V${pixel(ends[1])}`);
   });

@@ -42,7 +42,7 @@ function mine(element) {
   element.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
-/** What scrolls is reached by keys. @param {HTMLElement} element */
+/** What scrolls, or is drawn on, is reached by keys. @template {HTMLElement} T @param {T} element */
 function scrolls(element) {
   element.tabIndex = 0;
   mine(element);

@@ -1,6 +1,7 @@
 // A picture in a box: all of it at first, then as large as the reader wants. Panels beside each other
 // are enlarged together, each from the scale at which it fits. Detail follows the scale (brief.js).
 const FULL = 11 / 12; // scale at which the smallest words of a card have 11 pixels, and all is shown
+const NEAR = 0.71; // down to which small words still fit when they are written larger
 const SIGNED = 11 / 16; // at which its sign and its value still have them where they stand
 const MARGIN = 20; // pixels of a box around its picture
 const MOST = 4; // times its size
@@ -67,7 +68,8 @@ function zoomable(box, shared, words) {
     svg.style.height = `${height * scale}px`;
     svg.style.maxWidth = "none";
     box.style.setProperty("--mg-scale", scale.toFixed(4));
-    box.classList.toggle("mg-far", scale < FULL);
+    box.classList.toggle("mg-near", scale < FULL && scale >= NEAR);
+    box.classList.toggle("mg-far", scale < NEAR);
     box.classList.toggle("mg-brief", scale < SIGNED);
     abridge(box, scale);
     if (middle.length) {

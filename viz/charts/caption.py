@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viz.page.scene import broken
 from viz.picture import mpl
-from viz.picture.style import PIXEL, TICK
+from viz.picture.style import AXIS, PIXEL, TICK
 
 __all__ = [
     "BEHIND",
@@ -29,7 +29,8 @@ LINE = 16  # pixels from line to line
 AXES = 0.775  # of a figure's width are its axes
 SPACED: dict[str, Any] = {"linespacing": 1.35}  # lines of words
 CAPTION = "what the axes show"
-LEAD, DOT = 18, 7  # pixels from the end of a line to its name, and from a dot to the name
+LEAD = 12  # pixels from the end of a line to its name
+MOVED = 3  # points up or down, beyond which a stroke leads to a name
 LONG = 200, 88  # pixels of a name at the end of a line, and on a phone
 BEHIND: dict[str, Any] = {"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 1.0}
 
@@ -37,28 +38,28 @@ Values = NDArray[np.float64]
 
 
 def is_slim(inches: float) -> bool:
-    """Whether a figure so wide is for a phone, where long lines are folded."""
+    """Return whether a figure of this width is for a phone, where long lines are wrapped."""
     return bool(inches < SLIM)
 
 
 def across(axes: Any) -> float:
-    """How wide the axes are, in pixels of a page."""
+    """Return the width of the axes in pixels of a page."""
     return float(axes.get_window_extent().width * 72 / axes.figure.dpi / PIXEL)
 
 
 def folded(text: str, axes: Any) -> str:
-    """A text in as many lines as fit above or below the axes, as they stand there."""
+    """Wrap a text to the width of the axes."""
     return "\n".join(broken(text, across(axes)))
 
 
 def caption(axes: mpl.Axes, text: str, above: float = 10) -> None:
-    """What the axes show, so many points above them, where it takes no width."""
+    """Write a caption `above` points over the axes, where it takes no width."""
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     axes.annotate(folded(text, axes), (0, 1), (0, above), label=CAPTION, **SPACED, **place)
 
 
 def align(figure: Any, title: Any) -> None:
-    """Align the title and each caption with the left edge of the labels of their axes."""
+    """Move the title and each caption to the left edge of the labels of their axes."""
     lefts: dict[int, float] = {}  # of the axes that stand below each other
     for axes in figure.axes:
         axes.get_ylim()  # also brings the transforms up to date
@@ -75,30 +76,26 @@ def align(figure: Any, title: Any) -> None:
             title.set_x(left / whole.width)
 
 
-def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
-    """Name each line where it ends (x, y, name, colour), joined to its end by a stroke with a dot.
+def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str]]) -> None:
+    """Name each line where it ends (x, y, name).
 
-    Names that would overlap are moved apart. The limits of the axes are final.
+    Names that would overlap are moved apart; a fine stroke joins a moved one to its end. The limits
+    of the axes are final.
     """
-    figure: Any = axes.figure
-    names = [
-        "\n".join(broken(name, LONG[is_slim(figure.get_figwidth())])) for _, _, name, _ in ends
-    ]
     axes.get_ylim()  # also brings the transforms up to date
+    room = LONG[is_slim(across(axes) / AXES / 96)]
+    names = ["\n".join(broken(name, room)) for *_, name in ends]
     high = axes.get_window_extent().height * 72 / axes.figure.dpi
     at = (axes.transData - axes.transAxes).transform([(x, y) for x, y, *_ in ends])
     sizes = np.array([name.count("\n") + 1 for name in names]) * LINE * PIXEL / high
     placed = spread(np.clip(at[:, 1], 0, 1), sizes)
-    for (x, y), height, name, (*_, color) in zip(at, placed, names, ends, strict=True):
-        to: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction"}
-        stroke = {"arrowstyle": "-", "color": color, "lw": 1.2, "shrinkA": 5, "shrinkB": 0}
-        stroke["relpos"] = (0, 0.5)
-        right, dot = 1 + LEAD / across(axes), 1 + (LEAD - DOT) / across(axes)
-        end: dict[str, Any] = {"s": 9, "color": color, "clip_on": False}
-        axes.scatter([dot], [height], transform=axes.transAxes, **end)
-        axes.annotate(
-            name, (x, y), (right, height), va="center", size=TICK, arrowprops=stroke, **to
-        )
+    right = 1 + LEAD / across(axes)
+    for (x, y), height, name in zip(at, placed, names, strict=True):
+        place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction"}
+        if abs(height - y) * high > MOVED:
+            place["arrowprops"] = {"arrowstyle": "-", "color": AXIS, "lw": 0.7, "shrinkB": 0}
+            place["arrowprops"] |= {"shrinkA": 3, "relpos": (0, 0.5)}
+        axes.annotate(name, (x, y), (right, height), va="center", size=TICK, **SPACED, **place)
 
 
 def spread(heights: Values, sizes: Values) -> Values:

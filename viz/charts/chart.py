@@ -35,7 +35,7 @@ PHONE, SCREEN, WIDE = 318, 656, 1180
 LARGEST = round(1.15 * SCREEN)  # to which a chart grows with its page, so that its words stay small
 IN_PAGE = {"svg.fonttype": "none", "savefig.pad_inches": 0.02}  # texts are texts; a card has room
 NEAR, TRIES = 8, 5  # pixels by which a chart may be narrower; how often it is tried
-FINE = re.compile(r"(?<=\.\d)\d+(?= )")  # less than a tenth of a pixel, where a page has two
+FINE = re.compile(r"(?<=\.\d)\d+(?= [\d\n-])")  # of a place, less than a tenth of a pixel
 
 
 # A card as wide as its page. An image knows the system's theme; here it is told the notebook's.
@@ -106,7 +106,7 @@ class Chart(Document):
     def _render(
         self, kind: str, i: int, title: str, settings: Any = None, inches: float = 0
     ) -> bytes:
-        """inches: how wide it is, other than its size says."""
+        """Render the chart as a file of this kind; inches: a width other than that of its size."""
         with chart_style(), mpl.rc_context(settings), io.BytesIO() as file:
             wide, high = inches or self.size[0], self.size[1]
             figure = mpl.Figure((wide, high + self.more if is_slim(wide) else high))
@@ -130,7 +130,7 @@ class Chart(Document):
         return f'<figure class="mg-chart">{style}{title}{parts}</figure>'
 
     def _css(self) -> str:
-        """The font for the Chinese table: a machine may have none."""
+        """Return the page's style with a font for the Chinese table: a machine may have none."""
         words = (
             TABLE[1]
             + self.title[1]
@@ -149,7 +149,7 @@ class Chart(Document):
         )
 
     def _svgs(self, i: int, *widths: int) -> list[str]:
-        """It in each of these widths, with whatever stands beside its axes."""
+        """Render the chart as SVG in each of these widths, labels beside the axes included."""
         found, beside = [], 0.0  # pixels that are not of the axes: about the same in each width
         for pixels in widths:
             for _ in range(TRIES):
@@ -179,13 +179,13 @@ class Chart(Document):
 
 
 def _both(english: str, chinese: str) -> str:
-    """One line that serves readers of both languages."""
+    """Join both languages on one line."""
     text = english if english == chinese else f"{english} · {chinese}"
     return " ".join(text.split())
 
 
 def _columns(text: str) -> int:
-    """Columns of a terminal that a text takes; a Chinese character takes two."""
+    """Return the terminal columns that a text takes; a Chinese character takes two."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 

@@ -3,25 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import Values, caption, name_ends
 from viz.charts.chart import Chart, Row
-from viz.picture import mpl
+from viz.picture import mpl, theme
 from viz.picture.style import colors_of
-from viz.words.text import in_both
+from viz.words.text import capital, in_both, mode_name, row
 
 __all__ = ["curves"]
 
 Label = str | Pair
 HALO = 3.5  # points by which a line is wider than one that covers it
 NEAR = 0.01  # of what is shown from lowest to highest: lines so near cover each other
+FOLD = 0.6  # of a panel's height is between two
+POINTS = 500  # of a line that are drawn; of a longer one every second, third, …
+GRAD = theme.TOKENS["grad"][0]
+POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 HEAD: tuple[Row, Row] = (
     ("series", "count", "first", "last", "min", "max"),
     ("序列", "个数", "首值", "末值", "最小值", "最大值"),
 )
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What one pair of axes shows: its title, the word at its axis, a row of numbers by name."""
+
+    title: Pair
+    y: Pair
+    lines: Sequence[tuple[Pair, Values]]
+    logy: bool = False
+    gradient: bool = False  # orange, as everywhere
+
+    @property
+    def claim(self) -> Pair:
+        """What one sees in it, as the numbers have it."""
+        found = _claim(self.lines, self.logy)
+        if [self.title] == [name for name, _ in self.lines]:
+            return capital(found)
+        if not self.title[0]:
+            return self.title
+        return capital((f"{self.title[0]}: {found[0]}", f"{self.title[1]}：{found[1].strip()}"))
 
 
 def curves(
@@ -32,40 +60,91 @@ def curves(
     y: Pair,
     logy: bool = False,
 ) -> Chart:
-    """Draw each series over 0, 1, 2, … as a line of its own colour, named where it ends.
+    """Draw each series over 0, 1, 2, … as a line in its own colour, labelled at its end.
 
     ``title``, ``x`` and ``y`` (axis labels, with the unit) are pairs (English, Chinese); so are
-    the names of the series, or one string for both. Values that are not finite leave a gap.
+    the names of the series, or one string for both. The title goes on to say what the numbers show.
+    Values that are not finite leave a gap.
 
     Raises:
         ValueError: there is no series, one is empty or not a plain sequence, or ``logy`` meets a
             value that is not above 0.
 
-    >>> curves({"SGD": [2, 1]}, title=("Loss", "损失"), x=("step", "步"), y=("loss", "损失")).alt[0]
-    'Line chart: Loss. loss against step, 1 series. SGD, 2 values: 2 → 1.'
+    >>> chart = curves(
+    ...     {"SGD": [2, 1]}, title=("Loss", "损失"), x=("step", "步"), y=("loss", "损失")
+    ... )
+    >>> print(chart.title[0], chart.alt[0], sep="; ")  # doctest: +ELLIPSIS
+    Loss: SGD falls from 2 to 1; Line chart: Loss. loss against step, 1 series. SGD, 2 values: ...
     """
-    lines = [(in_both(name), np.asarray(values, dtype=float)) for name, values in series.items()]
-    title, x, y = map(in_both, (title, x, y))
-    colors = colors_of([name[0] for name, _ in lines])
+    lines = [(mode_name(name), np.asarray(values, float)) for name, values in series.items()]
     _check(lines, logy)
-    english, chinese = (
-        [f"{name[i]}{gap}{len(v)}{words}{_number(v[0])} → {_number(v[-1])}" for name, v in lines]
-        for i, gap, words in [(0, ", ", " values: "), (1, "，", " 个值：")]
-    )
+    return stacked([Lines(in_both(title), in_both(y), lines, logy)], in_both(x))
+
+
+def stacked(parts: Sequence[Lines], x: Pair, size: tuple[float, float] = (6.4, 3.4)) -> Chart:
+    """Stack line charts over the same steps; the first one's claim is the title of all."""
+    alt = []
+    for i, (gap, words, end, sep) in enumerate(
+        ((", ", " values: ", ". ", "; "), ("，", " 个值：", "。", "；"))
+    ):
+        told = [
+            f"{name[i]}{gap}{len(v)}{words}{_number(v[0])} → {_number(v[-1])}"
+            for part in parts
+            for name, v in part.lines
+        ]
+        about = {"title": end.join(p.title[i] for p in parts), "y": parts[0].y[i]}
+        alt.append(row("chart_curves_alt", **about, x=x, count=len(told), all=sep.join(told))[i])
     return Chart(
-        title=title,
-        alt=(
-            f"Line chart: {title[0]}. {y[0]} against {x[0]}, {len(lines)} series. "
-            f"{'; '.join(english)}.",
-            f"折线图：{title[1]}。横轴为{x[1]}，纵轴为{y[1]}，共 {len(lines)} 条曲线。"
-            f"{'；'.join(chinese)}。",
-        ),
+        title=parts[0].claim,
+        alt=(alt[0], alt[1]),
         head=HEAD,
-        rows=tuple(((name[0], *_facts(v)), (name[1], *_facts(v))) for name, v in lines),
-        draw=lambda figure, i: _draw_curves(
-            figure, [(n[i], v) for n, v in lines], colors, x[i], y[i], logy
-        ),
+        rows=tuple(((n[0], *_facts(v)), (n[1], *_facts(v))) for p in parts for n, v in p.lines),
+        draw=partial(_draw_all, parts=parts, x=x),
+        size=size,
+        more=0.6 * (len(parts) - 1),
     )
+
+
+def _claim(lines: Sequence[tuple[Pair, Values]], logy: bool) -> Pair:
+    """Describe where a single line starts and ends, or how the ends of several lines compare."""
+    (name, values), *others = [(_spaced(name), v) for name, v in lines]
+    first, last = (float(values[k]) for k in (0, -1))
+    if not others:
+        way = "falls" if last < first else "rises" if last > first else "stays"
+        both = {"first": spoken(first), "last": spoken(last)}
+        return row(f"curve_{way if np.isfinite(last - first) else 'ends'}", name=name, **both)
+    if all(_covered([v for _, v in lines], logy)[:-1]):
+        return row("curve_same", count=len(lines))
+    ends = [(_end(v, np.nan)[1], _spaced(name), v) for name, v in lines]
+    (low, lowest, a), *_, (high, highest, b) = sorted(ends, key=lambda end: end[0])
+    names = {"low": lowest, "high": highest}
+    if others[1:]:
+        return row("curve_span", **names)
+    if not 0 < low < high < np.inf:
+        return row("curve_alike" if low == high else "curve_lower", **names)
+    if len(a) == len(b) and np.any(a > b):
+        return row("curve_below", at=str(np.flatnonzero(a >= b)[-1] + 1), **names)
+    if low > high / 2:
+        return row("curve_percent", percent=f"{100 * (1 - low / high):.2g}", **names)
+    return row("curve_times", times=spoken(float(f"{high / low:.2g}")), **names)
+
+
+def _spaced(name: Pair) -> Pair:
+    """Put spaces around a name in Latin letters within a Chinese sentence."""
+    return name[0], f" {name[1]} " if name[1][-1:].isascii() else name[1]
+
+
+def spoken(value: float) -> str:
+    """Format a number with few digits, for reading.
+
+    >>> spoken(0.12345), spoken(3.7e-7), spoken(5000.0)
+    ('0.123', '3.7\xa0×\xa010⁻⁷', '5000')
+    """
+    if not np.isfinite(value) or value == 0 or 1e-4 <= abs(value) < 1e6:
+        return f"{value + 0.0:.3g}" if not abs(value) >= 1000 else f"{value:.0f}"
+    digits, power = f"{value:.1e}".split("e")
+    ten = f"10{str(int(power)).translate(POWERS)}"
+    return ten if digits == "1.0" else f"{digits}\xa0×\xa0{ten}"
 
 
 def _check(lines: Sequence[tuple[Pair, Values]], logy: bool) -> None:
@@ -78,32 +157,39 @@ def _check(lines: Sequence[tuple[Pair, Values]], logy: bool) -> None:
             raise ValueError(f"curves: {name!r} has a value that is not above 0; use logy=False")
 
 
-def _draw_curves(
-    figure: mpl.Figure,
-    lines: Sequence[tuple[str, Values]],
-    colors: Sequence[str],
-    x: str,
-    y: str,
-    logy: bool,
-) -> None:
-    axes = figure.add_subplot()
-    axes.set_xlabel(x)
+def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair) -> None:
+    panels = np.ravel(figure.subplots(len(parts), 1, sharex=True, gridspec_kw={"hspace": FOLD}))
+    for k, (axes, part) in enumerate(zip(panels, parts, strict=True)):
+        _draw(axes, part, i, part.claim if k else part.y)
+    panels[-1].set_xlabel(x[i])
+
+
+def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
+    names = [(f"{n[i]} {spoken(float(v[-1]))}", v) for n, v in part.lines]
+    colors = [GRAD] * len(names) if part.gradient else colors_of([n[0] for n, _ in part.lines])
     axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    axes.ticklabel_format(style="plain", useOffset=False)
-    wide = 1.5 + HALO * np.array(_covered([v for _, v in lines], logy))
-    for k, (name, values) in enumerate(lines):
-        step = max(1, len(values) // 8)
-        where = (k * step // len(lines), step)
-        axes.plot(values, markevery=where, label=name, color=colors[k], lw=wide[k])
-    if logy:
+    axes.yaxis.set_major_locator(mpl.MaxNLocator(5))
+    wide = 1.5 + HALO * np.array(_covered([v for _, v in names], part.logy))
+    for k, (name, values) in enumerate(part.lines):
+        at = np.unique([*range(0, len(values), -(-len(values) // POINTS)), len(values) - 1])
+        step = max(1, len(at) // 8)
+        look: dict[str, Any] = {"markevery": (k * step // len(names), step), "lw": wide[k]}
+        look |= {"alpha": 0.5} if part.gradient and wide[k] > HALO else {}  # it has the same colour
+        axes.plot(at, values[at], label=name[i], color=colors[k], clip_on=False, **look)
+    axes.margins(x=0)  # a line ends at its name
+    if part.logy:
         _logarithmic(axes)
-    caption(axes, y)
-    ends = [_end(values, axes.get_ylim()[0]) for _, values in lines]
-    name_ends(axes, [(*e, n, c) for e, (n, _), c in zip(ends, lines, colors, strict=True)])
+    low, high = axes.get_ylim()
+    if not part.logy and 0 < low < high / 2:
+        axes.set_ylim(0, high)
+    axes.yaxis.set_major_formatter(lambda tick, _: spoken(float(tick)))
+    log = row("chart_log", what=above) if part.logy else above
+    caption(axes, log[i])
+    name_ends(axes, [(*_end(values, low), name) for name, values in names])
 
 
 def _covered(lines: Sequence[Values], logy: bool) -> list[int]:
-    """For each line, how many drawn after it run where it runs: it must show on both sides."""
+    """Count for each line the later ones that cover it: it must show on both sides of them."""
     drawn = [np.log(v) if logy else v for v in lines]
     finite = np.concatenate([v[np.isfinite(v)] for v in drawn])
     near = NEAR * float(np.ptp(finite)) if finite.size else 0.0
@@ -121,12 +207,11 @@ def _logarithmic(axes: mpl.Axes) -> None:
     bottom, top = axes.get_ylim()
     subs = (1.0, 2.0, 5.0) if top < 100 * bottom else (1.0,)
     axes.yaxis.set_major_locator(mpl.LogLocator(subs=subs))
-    axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter(mpl.NullFormatter())
 
 
 def _end(values: Values, otherwise: float) -> tuple[float, float]:
-    """Where a line ends: at its last finite value."""
+    """Return where a line ends: at its last finite value."""
     finite = np.flatnonzero(np.isfinite(values))
     return (float(finite[-1]), float(values[finite[-1]])) if finite.size else (0.0, otherwise)
 

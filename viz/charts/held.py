@@ -37,7 +37,7 @@ class Life:
 class Planned:
     """What a program holds at each of its steps, in bytes.
 
-    The arena and the results are there from the start; `held` is what lies in the arena, `alive`
+    The arena and the results are there from the start; `held` is what is in the arena, `alive`
     that and the results made so far.
     """
 
@@ -73,7 +73,7 @@ class Measured:
 
 
 def plan_of(program: Program) -> Planned:
-    """The plan of a program, step by step."""
+    """Return the memory plan of a program, step by step."""
     bound = program.bound
     order = bound.layout.order
     boundary = _first_backward(order)
@@ -105,7 +105,7 @@ def plan_of(program: Program) -> Planned:
 
 
 def _first_backward(order: Sequence[Node]) -> int | None:
-    """The first step of the backward pass; a fused kernel that gives a forward value is before."""
+    """Return the first backward step; a fused kernel that gives a forward value is before it."""
     forward = {x.inputs[0] for x in order if x.op is parts.output and not _is_gradient(x)}
     for i, node in enumerate(order):
         inner = not node.inputs or node.op is parts.output or node in forward
@@ -119,7 +119,7 @@ def _is_gradient(node: Node) -> bool:
 
 
 def _name(node: Node) -> str:
-    """One result of several is called after the layer that it was written for, or its kernel."""
+    """Return a node's name; one of several results is named after its layer, or its kernel."""
     if node.op is not parts.output:
         return node.name.split("/")[-1]
     if node.scope and not _is_gradient(node):
@@ -128,7 +128,7 @@ def _name(node: Node) -> str:
 
 
 def graph_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = True) -> Graph:
-    """The graph of a function's value, and with `backward` of its gradients."""
+    """Build the graph of a function's value, and with `backward` of its gradients."""
     with mg.Graph() as graph, mg.enable_grad():
         nodes = [
             mg.placeholder(f"x{i}", shape=a.shape, dtype=a.dtype) for i, a in enumerate(arrays, 1)
@@ -143,16 +143,16 @@ def graph_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = 
 
 
 def planned_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = True) -> Planned:
-    """The plan of the program of a function's value, and with `backward` of its gradients."""
+    """Plan the memory of a function's value, and with `backward` of its gradients."""
     return plan_of(graph_of(model, arrays, backward).compile())
 
 
 def measured_of(
     model: Callable[..., Any], arrays: Sequence[Any], backward: bool = True
 ) -> Measured:
-    """What the results of kernels hold while a function runs forward and, if asked, backward.
+    """Measure the bytes that kernels' results hold while a function runs forward and backward.
 
-    A silent run holds at most this much: where nobody listens, the backward pass writes some
+    A silent run holds at most this much: without listeners, the backward pass writes some
     results over others. Without a backward pass nothing is recorded.
     """
     tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
@@ -183,7 +183,7 @@ class Told(Recording):
 
 
 def _tape(loss: Tensor, told: Told) -> tuple[int, list[Tensor]]:
-    """Bytes of the results that the tape saved, each array once; and the leaves."""
+    """Return the bytes of the results that the tape saved, each array once; and the leaves."""
     saved: dict[int, int] = {}
     leaves: dict[int, Tensor] = {}
     todo = [] if loss.creator is None else [loss.creator]
@@ -208,7 +208,7 @@ def as_input(x: Any) -> Any:
 
 
 def _total(y: Any) -> Any:
-    """One number to differentiate, whatever a function returns."""
+    """Sum all that a function returns to one number to differentiate."""
     first, *rest = y if isinstance(y, (list, tuple)) else [y]
     total = mg.sum(first)
     for other in rest:

@@ -1,7 +1,7 @@
 """A chart for a page: matplotlib's SVG as an image in the page's fonts, on light and on dark paper.
 
 An image cannot take fonts and colours from its page. In a notebook it names the same fonts and
-brings along the glyphs beyond ASCII; in a page of its own it brings all. It has the colours of dark
+brings along the glyphs beyond ASCII; in a separate page it brings all. It has the colours of dark
 paper, too. Each text is as wide as matplotlib took it to be, whichever of the fonts a machine has.
 """
 
@@ -28,9 +28,9 @@ UNKNOWN = 0.6  # em; of a glyph that the font lacks
 
 
 def as_image(svg: str, alt: str, slim: str = "", broad: str = "") -> str:
-    """What matplotlib wrote, with its texts as texts, as an <img> that pans where it is wide.
+    """Return matplotlib's SVG, with text as text, as an <img> that scrolls where it is wide.
 
-    slim, broad: the same for a phone, and for a wide page; a page of its own has both.
+    slim, broad: the same for a phone, and for a wide page; a separate page has both.
     """
     page = bool(slim or broad)
     image = f'<img alt="{escape(alt)}" {_source(svg, "src", page)}>'
@@ -46,13 +46,13 @@ def as_image(svg: str, alt: str, slim: str = "", broad: str = "") -> str:
 
 
 def size_of(svg: str) -> tuple[int, int]:
-    """Width and height of what matplotlib wrote, in pixels."""
+    """Return the width and height of matplotlib's SVG in pixels."""
     width, height = (round(float(points) * PIXEL) for points in SIZE.findall(svg)[0])
     return width, height
 
 
 def _source(svg: str, attribute: str, page: bool) -> str:
-    """The attributes of an element that shows it."""
+    """Return the attributes of an element that shows the SVG: its size, and a data URL."""
     shown = svg[svg.index("<svg") :]
     width, height = size_of(shown)
     shown = SIZE.sub(f'width="{width}" height="{height}"', shown, count=1)
@@ -82,7 +82,7 @@ def _variable(found: re.Match[str]) -> str:
 
 
 def _dark(svg: str) -> str:
-    """The rule that gives the colours that occur their dark halves."""
+    """Return the CSS rule that sets the dark variants of the colours in the SVG."""
     told = "".join(f"--{a[1:]}:{b};" for a, b in _darks().items() if f"(--{a[1:]}," in svg)
     return f"@media (prefers-color-scheme: dark) {{ svg {{ {told} }} }}"
 
@@ -94,7 +94,7 @@ def _darks() -> dict[str, str]:
 
 @cache
 def _widths() -> dict[str, float]:
-    """How wide each character is in the font that matplotlib measures with, in em."""
+    """Return the width in em of each character in the font that matplotlib measures with."""
     from fontTools.ttLib import TTFont  # noqa: PLC0415 — it takes a while to load
 
     with TTFont(FONT_PATH, lazy=True) as font:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,26 +16,26 @@ from viz.charts.chart import Chart, Row
 from viz.charts.held import Life, Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.picture import mpl, theme
 from viz.picture.cards import wide
-from viz.picture.style import COLORS, MODES, TICK, TINTS, VALUES
+from viz.picture.style import MODES, TICK, TINTS, VALUES
 from viz.picture.theme import SMALL
 from viz.words.text import Pair, printed, row
 
 __all__ = ["memory"]
 
 LISTED = 40  # values in the table
-BARS = 60  # values that get a bar of their own
+MANY = 30  # values, above which their edges are finer
 NAMED = 16  # values that have their names beside them, where there are no more
-GAP = 1.1  # inches between two panels
-INNER = 16  # pixels: an area so high has room for a name
+GAP = 1.4  # inches between two panels
+FLAT = 8  # times as high as the arena: a scale of its own
+INNER = 14  # pixels: an area so high has room for a name
 
 
 def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = True) -> Chart:
-    """A chart of memory: how long values live, where they lie in the arena, how much is in use.
+    """Chart memory: how long values live, where they are in the arena, how much is in use.
 
-    obj: a program, for the shapes of its latest run or those declared, and other programs to
-    compare it with, such as the same one with recomputation; or a function (or layer) of tensors,
-    with arrays for it. A function is differentiated both ways: as a dynamic graph, which is
-    recorded while it runs, and as a program, whose memory is planned; both on one chart. With
+    obj: a program, for the shapes of its latest run or those declared; or a function (or layer) of
+    tensors, with arrays for it. A function is differentiated both ways: as a dynamic graph, which
+    is recorded while it runs, and as a program, whose memory is planned; both on one chart. With
     `backward=False` it is only called: nothing is recorded, and the program has no gradients. What
     kernels need while they work and the objects of Python count in neither.
 
@@ -49,44 +48,38 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
     >>> memory(program).rows[0][0][1:]
     ('1', '2', '4 kB', '0', '')
     """
-    measured, others = None, []
-    if isinstance(obj, Program) and all(isinstance(x, Program) for x in inputs):
-        planned, others = plan_of(obj), [plan_of(x) for x in inputs]
+    measured = None
+    if isinstance(obj, Program) and not inputs:
+        planned = plan_of(obj)
     elif callable(obj) and not isinstance(obj, (Tensor, Node)):
         arrays = [as_input(x) for x in inputs]
         planned = planned_of(obj, arrays, backward)
         measured = measured_of(obj, arrays, backward)
     else:
         raise TypeError(printed("memory_unknown", value=type(obj).__name__))
-    facts = {
-        "arena": size(planned.arena),
-        "apart": size(planned.apart),
-        "values": len(planned.lives),
-        "retained": size(planned.retained),
-    }
+    sizes = {"arena": size(planned.arena), "apart": size(planned.apart)}
+    facts = {**sizes, "values": len(planned.lives), "retained": size(planned.retained)}
     alt = row("chart_memory_alt", **facts)
+    title = row("chart_memory_shared" if planned.arena < planned.apart else "chart_memory", **sizes)
     if measured is not None:
-        sizes = planned.arena + planned.results, measured.peak, measured.retained
-        facts = dict(zip(("results", "peak", "retained"), map(size, sizes), strict=True))
-        more = row("chart_memory_alt_eager", **facts)
-        alt = alt[0] + " " + more[0], alt[1] + more[1]
-    for number, other in enumerate(others, 2):
-        more = row("chart_memory_alt_other", number=number, arena=size(other.arena))
+        held = planned.arena + planned.results, measured.peak, measured.retained
+        facts = dict(zip(("results", "peak", "retained"), map(size, held), strict=True))
+        more, title = row("chart_memory_alt_eager", **facts), row("chart_memory_both", **facts)
         alt = alt[0] + " " + more[0], alt[1] + more[1]
     return Chart(
-        title=row("chart_memory"),
+        title=title,
         alt=alt,
         head=_head(),
-        rows=tuple(_rows(planned, measured, others)),
-        draw=lambda figure, i: _draw(figure, planned, measured, others, i),
-        size=(7.0, wide := _high(_rows_high(planned, measured), GAP)),
+        rows=tuple(_rows(planned, measured)),
+        draw=lambda figure, i: _draw(figure, planned, measured, i),
+        size=(7.0, wide := _high(heights := _heights(planned, measured))),
         pad=34,
-        more=_high(_heights(planned, measured), _fold(planned, measured)) - wide,
+        more=_high([*heights, *heights]) - wide,
     )
 
 
 def size(count: float) -> str:
-    """A number of bytes with a unit that suits it.
+    """Format a number of bytes with a suitable unit.
 
     >>> [size(x) for x in (12, 4000, 2.5e6)]
     ['12 B', '4 kB', '2.5 MB']
@@ -107,9 +100,7 @@ def _head() -> tuple[Row, Row]:
     return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
 
-def _rows(
-    planned: Planned, measured: Measured | None, others: Sequence[Planned]
-) -> list[tuple[Row, Row]]:
+def _rows(planned: Planned, measured: Measured | None) -> list[tuple[Row, Row]]:
     found: list[tuple[Row, Row]] = []
 
     def add(pair: Pair, *cells: str) -> None:
@@ -128,79 +119,49 @@ def _rows(
         add(row("chart_arena_results"), "", "", size(planned.arena + planned.results))
         add(row("chart_eager_peak"), "", "", size(measured.peak))
         add(row("chart_kept_eager"), "", "", size(measured.retained))
-    for number, other in enumerate(others, 2):
-        add(row("chart_arena_other", number=number), "", "", size(other.arena))
     return found
 
 
-def _draw(
-    figure: mpl.Figure,
-    planned: Planned,
-    measured: Measured | None,
-    others: Sequence[Planned],
-    i: int,
-) -> None:
-    """What is in use, in each mode for itself; then how long values live, and where they lie."""
-    *above, use, lives, arena = _panels(figure, planned, measured)
-    _planned(use, planned, others, i)
-    if measured is not None:
-        _measured(above[0], measured, i)
-        if alike(tops := [axes.get_ylim()[1] for axes in (above[0], use)]):
-            for axes in (above[0], use):
-                axes.set_ylim(0, max(tops))
+def _draw(figure: mpl.Figure, planned: Planned, measured: Measured | None, i: int) -> None:
+    """Draw the bytes in use in each mode, then the values in their own buffers and in the arena."""
+    *use, apart, shared = _panels(figure, _heights(planned, measured))
     ends = planned.begin, max(len(planned.alive), planned.begin + 1)
-    _lifetimes(lives, planned, ends, i)
-    _map(arena, planned, ends, i)
-    slim = is_slim(figure.get_figwidth())
-    for axes in (lives, arena) if others else (use, lives, arena):
+    if measured is not None:
+        _measured(use[0], measured, i)
+        _planned(use[1], planned, i)
+        if alike(tops := [axes.get_ylim()[1] for axes in use]):
+            for axes in use:
+                axes.set_ylim(0, max(tops))
+    _map(apart, planned, ends, i, each=True)
+    _map(shared, planned, ends, i, each=False)
+    for axes in (*use[1:], apart, shared):
         axes.set_xlim(*ends)
         axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
-        if axes is arena or not slim:
-            axes.set_xlabel(row("chart_step")[i])
+        axes.set_xlabel(row("chart_step")[i])
         if planned.boundary is not None:
             axes.axvline(planned.boundary, **BACKWARD)
 
 
-def _panels(figure: mpl.Figure, planned: Planned, measured: Measured | None) -> list[mpl.Axes]:
-    """What was measured, if anything was; what is planned, lifetimes, places: in two columns.
-
-    On a phone they stand in one.
-    """
-    if is_slim(figure.get_figwidth()):
-        heights = _heights(planned, measured)
-        gap = _fold(planned, measured)
-        gaps = {"hspace": gap / np.mean(heights), "height_ratios": heights}
-        return [*figure.subplots(len(heights), 1, gridspec_kw=gaps)]
-    rows = _rows_high(planned, measured)
-    grid = figure.add_gridspec(2, 2, height_ratios=rows, hspace=GAP / np.mean(rows), wspace=0.14)
-    whole = [grid[:, 0]] if measured is None else [grid[0, 0], grid[0, 1]]
-    below = [grid[0, 1]] if measured is None else [grid[1, 0]]
-    return [figure.add_subplot(place) for place in (*whole, *below, grid[1, 1])]
+def _panels(figure: mpl.Figure, rows: Sequence[float]) -> list[mpl.Axes]:
+    """Make axes, two in each row with these heights; in one column on a phone."""
+    slim = is_slim(figure.get_figwidth())
+    heights = np.repeat(rows, 1 + slim)
+    gaps = {"hspace": GAP / heights.mean(), "height_ratios": heights, "wspace": 0.2}
+    return [*figure.subplots(len(heights), 2 - slim, gridspec_kw=gaps).flat]
 
 
 def _heights(planned: Planned, measured: Measured | None) -> list[float]:
-    """Of each panel, in inches; a value with a name has a line of text for itself."""
+    """Return the height of each row in inches; a named value has its own line of text."""
     named = len(planned.lives) if len(planned.lives) <= NAMED else 0
-    return [*([1.4] if measured is not None else []), 1.8, max(1.2, 0.19 * named), 1.8]
+    return [*([1.5] if measured is not None else []), max(2.2, 0.15 * named)]
 
 
-def _fold(planned: Planned, measured: Measured | None) -> float:
-    """Inches between two panels on a phone, where captions take more lines."""
-    return 0.85 + 0.3 * (planned.boundary is not None) + 0.3 * (measured is not None)
-
-
-def _rows_high(planned: Planned, measured: Measured | None) -> list[float]:
-    """Of each of two rows, in inches."""
-    lives = _heights(planned, measured)[-2]
-    return [lives, 1.8] if measured is None else [1.8, max(lives, 1.8)]
-
-
-def _high(heights: Sequence[float], gap: float) -> float:
-    return (sum(heights) + gap * (len(heights) - 1)) / 0.77  # of a figure, matplotlib's margins off
+def _high(heights: Sequence[float]) -> float:
+    return (sum(heights) + GAP * (len(heights) - 1)) / 0.77  # of a figure, matplotlib's margins off
 
 
 def alike(tops: Sequence[float]) -> bool:
-    """Whether one scale serves all, or would press some of them flat."""
+    """Return whether one scale fits all: none would be too flat to read."""
     return max(tops) <= 3 * min(tops)
 
 
@@ -214,57 +175,26 @@ def _measured(axes: mpl.Axes, measured: Measured, i: int) -> None:
     caption(axes, row("chart_use_dynamic", unit=unit, peak=size(measured.peak))[i])
 
 
-def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int) -> None:
-    """Values in the arena, and results on them; other programs from beginning to end beside it."""
-    top = max(int(x.alive.max(initial=1)) for x in (planned, *others))
-    top = max(top, *(x.arena for x in (planned, *others)))
+def _planned(axes: mpl.Axes, planned: Planned, i: int) -> None:
+    """Draw the bytes of values in the arena, and those of other results above them."""
+    top = max(int(planned.alive.max(initial=1)), planned.arena)
     scale, unit = _unit(top)
-    steps, alive = _steps(planned, planned.alive / scale, bool(others))
-    _, held = _steps(planned, planned.held / scale, bool(others))
+    steps = np.arange(planned.begin, len(planned.alive) + 1)
+    alive, held = (
+        np.append(x, x[-1:])[planned.begin :] / scale for x in (planned.alive, planned.held)
+    )
     results: dict[str, Any] = {"facecolor": CARD, "edgecolor": SOFT, "hatch": "\\\\\\\\", "lw": 0.8}
-    few = len(planned.lives) <= NAMED and not others
-    axes.set_ylim(0, top / scale * (1.34 if few else 1.18))  # room for the names
-    axes.set_xlim(steps[0], steps[-1])
-    if few:
-        _stack(axes, planned, scale)
+    axes.set_ylim(0, top / scale * 1.18)  # room for the names
     label, peak = row("chart_line_results")[i], int(np.argmax(alive - held))
     axes.fill_between(steps, held, alive, step="post", label=label, **results)
-    if few:
-        _point(axes, (steps[peak] + 0.5, alive[peak]), label)
-    else:
-        _name(axes, (steps[peak], alive[peak]), label, steps)
-    label, look = row("chart_line_held")[i], _look(False)
-    look |= {"facecolor": "none"} if few else {}
-    axes.fill_between(steps, held, step="post", label=label, **look)
-    if not few:
-        _name(axes, (steps[int(np.argmax(held))], 0), label, steps)
+    _name(axes, (steps[peak], alive[peak]), label, steps)
+    label = row("chart_line_held")[i]
+    axes.fill_between(steps, held, step="post", label=label, **_look(False))
+    _name(axes, (steps[int(np.argmax(held))], 0), label, steps)
     label = row("chart_line_arena")[i]
     axes.axhline(planned.arena / scale, color=INK, ls="--", lw=1.2, marker="", label=label)
     _name(axes, (steps[0], planned.arena / scale), label, steps)
-    for number, (other, color) in enumerate(zip(others, itertools.cycle(OTHERS)), 2):
-        given, total = _steps(other, other.alive / scale, True)
-        label, peak = row("chart_line_other", number=number)[i], int(np.argmax(total))
-        axes.step(given, total, where="post", label=label, color=color, lw=1.8, marker="")
-        _name(axes, (given[peak], total[peak]), label, steps)
-    _aligned(axes, top, unit)
-    if others:
-        axes.set_xlabel(row("chart_progress")[i])
-    sizes = {"arena": size(planned.arena), "apart": size(planned.apart)}
-    caption(axes, row("chart_use_static", unit=unit, **sizes)[i])
-
-
-def _stack(axes: mpl.Axes, planned: Planned, scale: float) -> None:
-    """Stack the values that are in the arena at each step; name each of them once."""
-    base = np.zeros(len(planned.alive) + 1)
-    for k, x in enumerate(planned.lives):
-        look, high = _look(x.retained, value=k) | {"lw": 0}, x.bytes / scale
-        areas = []
-        for low, steps in itertools.groupby(range(x.start, x.end + 1), key=lambda step: base[step]):
-            first, *rest = steps
-            areas.append((first, low, 1 + len(rest), high))
-            axes.add_patch(mpl.Rectangle(areas[-1][:2], *areas[-1][2:], **look))
-        _name_in(axes, x, max(areas, key=lambda area: area[2]))
-        base[x.start : x.end + 1] += high
+    caption(axes, row("chart_use_static", unit=unit, arena=size(planned.arena))[i])
 
 
 def _name_in(axes: mpl.Axes, x: Life, area: tuple[float, float, float, float]) -> None:
@@ -276,22 +206,6 @@ def _name_in(axes: mpl.Axes, x: Life, area: tuple[float, float, float, float]) -
         place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
         place |= {"bbox": BEHIND} if x.retained else {}  # it is hatched
         axes.text(left + width / 2, low + height / 2, x.name, **place)
-
-
-def _point(axes: mpl.Axes, at: tuple[float, float], label: str) -> None:
-    """Name a small area at the top of the axes, with a line that leads to it."""
-    style: dict[str, Any] = {"textcoords": "axes fraction", "size": TICK, "va": "top"}
-    stroke = {"arrowstyle": "-", "color": SOFT, "lw": 0.8, "shrinkB": 0}
-    part = axes.transLimits.transform(at)[0]
-    stroke["relpos"] = (part, 0) if part > 0.5 else (0, 0)
-    axes.annotate(
-        label,
-        at,
-        (1, 1) if part > 0.5 else (part, 1),
-        arrowprops=stroke,
-        ha="right" if part > 0.5 else "left",
-        **style,
-    )
 
 
 def _aligned(axes: mpl.Axes, top: float, unit: str) -> None:
@@ -308,75 +222,58 @@ def _name(axes: mpl.Axes, at: tuple[float, float], label: str, steps: Any) -> No
     axes.annotate(label, at, (-6 if part > 0.5 else 6, 4), ha=side, va="bottom", **style)
 
 
-def _steps(planned: Planned, held: Any, relative: bool) -> tuple[Any, Any]:
-    """The steps of a program, or how far it is in percent, and what it holds at each."""
-    held = held[planned.begin :]
-    steps = np.arange(planned.begin, len(planned.alive) + 1, dtype=float)
-    if relative:
-        steps = (steps - steps[0]) / max(steps[-1] - steps[0], 1) * 100
-    return steps, np.append(held, held[-1:])
-
-
 INK, SOFT, CARD, GRAD = (theme.TOKENS[name][0] for name in ("ink", "soft", "card", "grad"))
 BACKWARD: dict[str, Any] = {"color": GRAD, "ls": ":", "lw": 1.2, "marker": ""}
-OTHERS = COLORS[1], COLORS[2], COLORS[4]
 
 
-def _lifetimes(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int) -> None:
-    shown = planned.lives[:BARS]
-    for k, x in enumerate(shown):
-        look = _look(x.retained, len(shown), value=k if len(shown) <= NAMED else None)
-        axes.broken_barh([(x.start, x.end + 1 - x.start)], (k - 0.4, 0.8), **look)
-    axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.grid(visible=False, axis="y")
-    axes.set_yticks([])
-    for k, x in enumerate(shown if len(shown) <= NAMED else ()):
-        _name_bar(axes, k, x, ends)
-    values = len(planned.lives)
-    some = len(shown) < values
-    told = (
-        row("chart_lifetimes_some", shown=len(shown), values=values)
-        if some
-        else row("chart_lifetimes", values=values)
-    )
-    told = row("chart_kept", what=told) if any(x.retained for x in shown) else told
-    caption(axes, told[i], 10 if planned.boundary is None else 24)
-    if planned.boundary is not None:
-        place: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "size": TICK}
-        place |= {"textcoords": "offset points", "ha": "center", "color": GRAD}
-        axes.annotate(row("chart_backward")[i], (planned.boundary, 1), (0, 3), **place)
-
-
-def _name_bar(axes: mpl.Axes, k: int, life: Life, ends: tuple[float, float]) -> None:
-    """Write what a bar is where there is most room: after it, before it or in it."""
-    sides = {"after": ends[1] - life.end - 1, "before": life.start - ends[0]}
-    sides["within"] = life.end + 1 - life.start
+def _name_bar(axes: mpl.Axes, y: float, life: Life, ends: tuple[float, float]) -> None:
+    """Write what a bar is in it, after it or before it, where there is room."""
+    sides = {"within": life.end + 1 - life.start, "after": ends[1] - life.end - 1}
+    sides["before"] = life.start - ends[0]
     name, pixel = life.name, (ends[1] - ends[0]) / across(axes)
     fits = [side for side, room in sides.items() if room > (wide(name, SMALL) + 8) * pixel]
     side = fits[0] if fits else max(sides, key=lambda each: sides[each])
     while len(name) > 2 and sides[side] < (wide(name, SMALL) + 8) * pixel:
         name = name[:-2] + "…"
-    at = {"after": life.end + 1, "before": life.start, "within": life.start}[side]
+    middle = (life.start + life.end + 1) / 2
+    at = {"after": life.end + 1, "before": life.start, "within": middle}[side]
     style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "size": TICK}
-    style |= {"ha": "right" if side == "before" else "left"}
+    style |= {"ha": {"before": "right", "after": "left", "within": "center"}[side]}
     style |= {} if side == "within" and not life.retained else {"bbox": BEHIND}
-    axes.annotate(name, (at, k), (-4 if side == "before" else 4, 0), **style)
+    axes.annotate(name, (at, y), ({"before": -4, "after": 4, "within": 0}[side], 0), **style)
 
 
-def _map(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int) -> None:
-    scale, unit = _unit(planned.arena or 1)
-    axes.set_ylim(0, max(planned.arena, 1) / scale)
+def _map(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int, each: bool) -> None:
+    """Draw where values are and how long: each in its own buffer, or sharing the arena."""
+    total = planned.apart if each else planned.arena
+    top = planned.apart if planned.apart <= FLAT * planned.arena else total
+    scale, unit = _unit(top or 1)
+    axes.set_ylim(0, max(top, 1) / scale)
     axes.set_xlim(*ends)
-    few = len(planned.lives) <= NAMED
+    low, few = 0, len(planned.lives) <= NAMED
     for k, x in enumerate(planned.lives):
         look = _look(x.retained, len(planned.lives), value=k if few else None)
-        area = (x.start, x.offset / scale, x.end + 1 - x.start, x.bytes / scale)
+        begin = (low if each else x.offset) / scale
+        area = (x.start, begin, x.end + 1 - x.start, x.bytes / scale)
         axes.add_patch(mpl.Rectangle(area[:2], *area[2:], **look))
-        if few:
+        low += -(-x.bytes // ALIGNMENT) * ALIGNMENT
+        if few and each:
+            _name_bar(axes, begin + x.bytes / scale / 2, x, ends)
+        elif few:
             _name_in(axes, x, area)
-    _aligned(axes, planned.arena, unit)
-    what = row("chart_map", unit=unit)
-    caption(axes, (row("chart_aligned", what=what, bytes=ALIGNMENT) if unit == "B" else what)[i])
+    if total < top:
+        axes.axhspan(total / scale, top / scale, color=CARD, zorder=0.6, lw=0)
+        label = row("chart_saved", bytes=size(top - total))[i]
+        place: dict[str, Any] = {"ha": "center", "va": "center", "color": SOFT}
+        axes.text(sum(ends) / 2, (total + top) / 2 / scale, label, **place)
+    _aligned(axes, top, unit)
+    told = row("chart_map_apart" if each else "chart_map", bytes=size(total), unit=unit)
+    told = row("chart_kept", what=told) if any(x.retained for x in planned.lives) else told
+    caption(axes, told[i], 10 if planned.boundary is None else 24)
+    if planned.boundary is not None:
+        place = {"xycoords": axes.get_xaxis_transform(), "textcoords": "offset points"}
+        place |= {"ha": "center", "color": GRAD, "size": TICK}
+        axes.annotate(row("chart_backward")[i], (planned.boundary, 1), (0, 3), **place)
 
 
 def _look(
@@ -386,7 +283,7 @@ def _look(
 
     value: its number, if they are few, so that it has the same colour in each panel.
     """
-    width = 0.8 if count <= BARS // 2 else 0.2
+    width = 0.8 if count <= MANY else 0.2
     fill = TINTS[mode] if value is None else VALUES[value % len(VALUES)]
     look = {"facecolor": fill[0], "edgecolor": MODES[mode][0], "lw": width}
     return {**look, "edgecolor": GRAD, "hatch": "////"} if retained else look

@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from viz.charts.caption import folded, is_slim
+from viz.charts.caption import BEHIND, SPACED, folded, is_slim
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
+from viz.picture.cards import wide
 from viz.picture.style import MODES, TICK, mode_of
-from viz.words.text import Pair, mode_name, printed, row
+from viz.picture.theme import SMALL
+from viz.words.text import Pair, capital, mode_name, printed, row
 
 __all__ = ["ratios"]
 
+Words = tuple[Pair, Pair]  # what a ratio is of, and what it says
+VERDICTS = ("quicker", "slower", "alike")
+BESIDE = 220  # pixels that are there beside the axes
 ROOM = 1.12  # times: on either side of what is shown
 
 
@@ -35,9 +40,16 @@ class Ratio:
         sides = [mode_name(side) for side in (self.side, self.against)]
         return " / ".join(side[0] for side in sides), " / ".join(side[1] for side in sides)
 
+    @property
+    def verdict(self) -> str:
+        """Quicker or slower, where the whole spread is; alike, where it reaches over 1."""
+        return "quicker" if self.high < 1 else "slower" if self.low > 1 else "alike"
+
 
 def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
-    """A chart of ratios: a dot is a median, its bar the spread; left of the line is quicker.
+    """Chart ratios: a dot is a median, its bar the spread; left of 1 is quicker.
+
+    A bar that reaches over 1 says neither: no difference was measured.
 
     source: the file that `python tasks.py bench --json FILE` wrote, or what it holds; `only` picks
     the workloads whose names contain it.
@@ -67,6 +79,9 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
         )
         for i, (sep, comma, colon) in enumerate([("; ", ", ", ": "), ("；", "，", "：")])
     )
+    claim, one = _claim(found), len({x.label for x in found}) == 1
+    words = [_words(x, one) for x in found]
+    longest = max(wide(text, SMALL) for pairs in words for pair in pairs for text in pair)
     alt = row("chart_ratios_alt", all=(english, chinese))
     lines = [
         tuple(
@@ -79,15 +94,25 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
         for x in found
     ]
     return Chart(
-        title=row("chart_ratios"),
+        title=claim,
         alt=alt,
         head=_head(),
         rows=tuple((line[0], line[1]) for line in lines),
-        draw=lambda figure, i: _draw(figure, found, i),
-        size=(6.4, 0.8 + 0.55 * len(found)),
+        draw=lambda figure, i: _draw(figure, found, words, longest > BESIDE, i),
+        size=(6.4, 1.0 + (0.55 + 0.15 * (longest > BESIDE)) * len(found)),
         pad=14,
-        more=0.22 * len(found),
+        more=(0.2 + 0.24 * (longest // BESIDE)) * len(found),
     )
+
+
+def _claim(found: Sequence[Ratio]) -> Pair:
+    """Say how often it was quicker, slower, or no difference could be measured."""
+    told = [x.verdict for x in found]
+    parts = [row(f"ratio_{v}_in", count=told.count(v)) for v in VERDICTS if v in told]
+    all_ = ", ".join(pair[0] for pair in parts), "，".join(pair[1] for pair in parts)
+    named = {x.label for x in found}
+    sides = named.pop() if len(named) == 1 else row("chart_ratios_of")
+    return capital(row("chart_ratios", sides=sides, all=all_))
 
 
 def _head() -> tuple[Row, Row]:
@@ -96,7 +121,7 @@ def _head() -> tuple[Row, Row]:
 
 
 def _loaded(path: str | Path) -> Any:
-    """What a file of figures holds."""
+    """Load a file of measurements; raise FileNotFoundError or ValueError if that fails."""
     try:
         return json.loads(Path(path).read_text("utf-8"))
     except FileNotFoundError as error:
@@ -106,7 +131,7 @@ def _loaded(path: str | Path) -> Any:
 
 
 def _read(data: Mapping[str, Any]) -> list[Ratio]:
-    """Every ratio that was measured, in the order of the file."""
+    """Return every ratio that was measured, in the order of the file."""
     try:
         return [
             Ratio(
@@ -124,50 +149,71 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
 
 
 def _label(name: str | Sequence[str]) -> Pair:
-    """What a workload is called: one text for both languages, or two."""
+    """Return the name of a workload as a pair: one text for both languages, or two."""
     english, chinese = (name, name) if isinstance(name, str) else name
     return str(english), str(chinese)
 
 
-def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:
-    """A band for each ratio: its name on its left, and on a phone above it."""
+def _words(x: Ratio, one: bool) -> Words:
+    """Return the label and the verdict of a ratio; one: the title names the sides of all."""
+    told = row(f"ratio_{x.verdict}", factor=f"{max(x.middle, 1 / x.middle):.2g}")
+    both = f"{x.label[0]}: {told[0]}", f"{x.label[1]}：{told[1]}"
+    return x.workload, told if one else both
+
+
+def _draw(
+    figure: mpl.Figure, found: Sequence[Ratio], words: Sequence[Words], long: bool, i: int
+) -> None:
+    """Draw a band for each ratio, with its name on the left, or above if long or on a phone."""
     axes = figure.add_subplot()
-    slim = is_slim(figure.get_figwidth())
+    slim = long or is_slim(figure.get_figwidth())
     ink, paper, soft, card = (theme.TOKENS[name][0] for name in ("ink", "paper", "soft", "card"))
     axes.set_xscale("log")
     axes.set_xlim(min(1, *(x.low for x in found)) / ROOM, max(1, *(x.high for x in found)) * ROOM)
     half = 0.2 if slim else 0.38  # of a band, in rows
+    points: dict[str, Any] = {"textcoords": "offset points", "size": TICK}
     for at, x in enumerate(found):
         axes.axhspan(at - half, at + half, color=card, zorder=0, lw=0)
         axes.plot([1, 1], [at - half, at + half], color=ink, lw=1, marker="")
-        quicker = x.middle <= 1
-        color = MODES[mode][0] if (mode := mode_of(x.side)) else ink
+        mode, alike = mode_of(x.side), x.verdict == "alike"
+        color = soft if alike else MODES[mode][0] if mode else ink
         style: dict[str, Any] = {
             "color": color,
-            "marker": "o" if quicker else "X",
-            "markersize": 8 if quicker else 9,
-            "markeredgecolor": paper,
+            "marker": "o" if x.middle <= 1 else "s",
+            "markersize": 8,
+            "markeredgecolor": color if alike else paper,
+            "markerfacecolor": paper if alike else color,
             "linestyle": "none",
             "capsize": 3,
         }
         reach = [[max(x.middle - x.low, 0)], [max(x.high - x.middle, 0)]]
         axes.errorbar([x.middle], [at], xerr=reach, **style)
-        name, told = x.workload[i], f"{x.label[i]}{(': ', '：')[i]}{x.middle:.2g}"
-        place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center"}
-        place |= {"textcoords": "offset points", "size": TICK}
+        value: dict[str, Any] = {
+            "ha": "center",
+            "color": ink,
+            "bbox": {**BEHIND, "facecolor": card},
+        }
+        axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 6), **value, **points)
+        name, told = (pair[i] for pair in words[at])
+        place = {"xycoords": ("axes fraction", "data"), "va": "center", **points}
         if slim:
-            words = folded(f"{name}{(', ', '，')[i]}{told}", axes)
-            axes.annotate(words, (0, at - half), (0, 9), color=ink, **place)
+            place |= {"va": "bottom", **SPACED}
+            text = folded(name + (": ", "：")[i] + told, axes)
+            axes.annotate(text, (0, at - half), (0, 3), **place)
         else:
-            axes.annotate(name, (0, at), (-10, 8), ha="right", color=ink, **place)
-            axes.annotate(told, (0, at), (-10, -8), ha="right", color=soft, **place)
+            for text, y, shade in ((name, 8, ink), (told, -8, soft)):
+                axes.annotate(text, (0, at), (-10, y), ha="right", color=shade, **place)
+    low = len(found) - 1 + half
+    for key, ha, offset in (("chart_left", "right", -8), ("chart_right", "left", 8)):
+        place = {"ha": ha, "va": "top", "color": soft, **points}
+        axes.annotate(row(key)[i], (1, low), (offset, -3), **place)
     few = axes.get_xlim()[1] < 20 * axes.get_xlim()[0]
     subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if few else (1.0, 2.0, 5.0)
     axes.xaxis.set_major_locator(mpl.LogLocator(subs=subs))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(mpl.NullLocator())
     axes.grid(visible=False)
-    axes.set_ylim(len(found) - 1 + half + 0.12, -half - (0.4 if slim else 0.12))
+    axes.set_ylim(low + 0.4, -half - (0.4 if slim else 0.12))
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(row("chart_ratio_axis")[i])

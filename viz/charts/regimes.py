@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,8 @@ from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import caption, name_ends
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
-from viz.picture.style import TICK, TINTS, colors_of, mode_of
-from viz.words.text import in_both, mode_name, printed, row
+from viz.picture.style import MODES, TICK, colors_of, mode_of
+from viz.words.text import capital, in_both, mode_name, printed, row
 
 __all__ = ["regimes"]
 
@@ -36,7 +36,7 @@ def regimes(
 
     >>> spread = {16: (0.5, 0.4, 0.6), 1024: (1.1, 1.0, 1.2)}
     >>> regimes({"chain": spread}, sides=("static", "eager"), x=("elements", "元素")).alt[0]
-    'Line chart: Ratios of the time taken, static / eager. chain: 16: 0.5; 1024: 1.1.'
+    'Line chart: Ratios of the time taken, static / dynamic. chain: 16: 0.5; 1024: 1.1.'
     """
     lines = [(in_both(name), sorted(found.items())) for name, found in measured.items()]
     points = [point for _, found in lines for point in found]
@@ -49,11 +49,11 @@ def regimes(
         )
         for i in (0, 1)
     ]
-    title, names = row("chart_ratios"), [mode_name(side) for side in sides]
+    names, x = [mode_name(side) for side in sides], in_both(x)
     both_sides = (" / ".join(name[0] for name in names), " / ".join(name[1] for name in names))
     head = [row(f"chart_{key}") for key in ("workload", "median", "lowest", "highest")]
     return Chart(
-        title=title,
+        title=_claim(lines, names[0], x),
         alt=row("chart_regimes_alt", sides=both_sides, all=(texts[0], texts[1])),
         head=(tuple(p[0] for p in head), tuple(p[1] for p in head)),
         rows=tuple(
@@ -64,6 +64,24 @@ def regimes(
         draw=partial(_draw, lines=lines, x=x, sides=sides),
         size=(6.4, 3.8),
     )
+
+
+def _claim(lines: Sequence[Line], one: Pair, x: Pair) -> Pair:
+    """Say for which sizes the first side is always quicker, by workload."""
+    told = []
+    for name, found in lines:
+        quicker = [size for size, spread in found if spread[2] < 1]
+        sizes = [size for size, _ in found]
+        start, stop = sizes.index(quicker[0]) if quicker else 0, len(quicker)
+        if quicker != sizes[start : start + stop] or not quicker:
+            continue
+        end = "all" if stop == len(sizes) else "to" if start == 0 else "from"
+        size = f"{quicker[0 if end == 'from' else -1]:,.0f}"
+        told.append(row(f"chart_regimes_{end}", name=name, size=size, x=x))
+    if not told:
+        return row("chart_regimes_none", one=one)
+    all_ = "; ".join(pair[0] for pair in told), "；".join(pair[1] for pair in told)
+    return capital(row("chart_regimes", one=one, all=all_))
 
 
 def _cells(name: str, size: float, spread: Spread) -> Row:
@@ -81,7 +99,7 @@ def _draw(
         below = [max(spread[0] - spread[1], 0) for _, spread in found]
         above = [max(spread[2] - spread[0], 0) for _, spread in found]
         more: dict[str, Any] = {"yerr": [below, above], "capsize": 3, "label": name[i]}
-        axes.errorbar(sizes, middle, color=color, **more)
+        axes.errorbar(sizes, middle, color=color, lw=2, **more)
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
@@ -91,26 +109,26 @@ def _draw(
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(x[i])
     _halves(axes, sides, i)
-    caption(axes, " / ".join(mode_name(side)[i] for side in sides))
-    ends = [(*(found[-1][0], found[-1][1][0]), name[i]) for name, found in lines]
-    name_ends(axes, [(*end, color) for end, color in zip(ends, colors, strict=True)])
+    both = " / ".join(mode_name(side)[i] for side in sides)
+    caption(axes, row("chart_log", what=row("chart_ratio_sides", sides=both))[i])
+    name_ends(axes, [(found[-1][0], found[-1][1][0], name[i]) for name, found in lines])
 
 
 def _halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
-    """Say in each half of the axes which side is quicker there, on its colour."""
+    """Label above and below 1 which side is quicker there, in its colour, as on the axis."""
     low, high = axes.get_ylim()
     low, high = min(low, 1 / ROOM), max(high, ROOM)
+    words = (high / low) ** 0.12  # beyond all points
+    low, high = low / words, high * words
     axes.set_ylim(low, high)
-    axes.axhline(1, color=theme.TOKENS["ink"][0], lw=1, marker="")
-    for side, (a, b), at in zip(sides, ((low, 1), (1, high)), (0, 1), strict=True):
-        if mode := mode_of(side):
-            axes.axhspan(a, b, color=TINTS[mode][0], zorder=0, lw=0)
+    axes.axhline(1, color=theme.TOKENS["line"][0], lw=1, marker="", zorder=0)
+    axes.spines["left"].set_visible(False)
+    for side, ends, at in zip(sides, ((low, 1), (1, high)), (0, 1), strict=True):
+        mode = mode_of(side)
+        color = MODES[mode][0] if mode else theme.TOKENS["soft"][0]
+        along: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "clip_on": False}
+        axes.plot([0, 0], ends, color=color, lw=4, marker="", solid_capstyle="butt", **along)
         style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
         style |= {"ha": "right", "va": "top"} if at else {"ha": "left", "va": "bottom"}
-        style |= {"size": TICK, "color": theme.TOKENS["soft"][0]}
-        axes.annotate(
-            row("chart_quicker", side=mode_name(side))[i],
-            (at, at),
-            (6 - 12 * at, 4 - 8 * at),
-            **style,
-        )
+        told = f"{'↓↑'[at]} {row('chart_quicker', side=mode_name(side))[i]}"
+        axes.annotate(told, (at, at), (8 - 12 * at, 4 - 8 * at), size=TICK, color=color, **style)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from textwrap import wrap
 from typing import Any
 
@@ -20,6 +21,7 @@ from viz.words.text import Pair, printed, row
 __all__ = ["schedule"]
 
 LISTED = 40  # tasks in the table
+ALONE = "all work on one device"
 ARROWS = 12  # results handed over of which each has an arrow
 NAMED = 8.5  # pixels for each letter of a name that is written into its bar
 
@@ -32,7 +34,7 @@ class Panel:
     title: str
 
     def look(self, critical: bool) -> dict[str, Any]:
-        """How a bar looks: what only was planned is blue, what ran is green."""
+        """Return the style of a bar: blue for what was only planned, green for what ran."""
         ran = self.title == "chart_measured"
         color = theme.TOKENS["run" if ran else "built"][0]
         fill = theme.TOKENS["ran"][0] if ran else TINTS["static"][0]
@@ -47,7 +49,7 @@ def schedule(
     costs: Any = None,
     measured: Schedule | None = None,
 ) -> Chart:
-    """A chart of a schedule: which device runs which kernel when; what was measured lies below.
+    """Chart a schedule: which device runs which kernel when, with the measured one below.
 
     obj: a program, which is scheduled over `devices` (see `Program.schedule`), or a schedule;
     measured: the schedule that its `run` returned. The critical path has bold outlines.
@@ -74,13 +76,17 @@ def schedule(
     english, chinese = (
         alt[i].replace("…", (", ", "，")[i].join(pair[i] for pair in says)) for i in range(2)
     )
+    saves = obj.costs != "run" and 0 < obj.makespan < obj.total
+    times = {"one": seconds(obj.total), "many": seconds(obj.makespan)}
     return Chart(
-        title=row("chart_schedule", devices=obj.devices),
+        title=row(
+            "chart_schedule_saves" if saves else "chart_schedule", devices=obj.devices, **times
+        ),
         alt=(english, chinese),
         head=_head(found is not None),
         rows=tuple(_rows(obj, found)),
-        draw=lambda figure, i: _draw(figure, panels, i),
-        size=(7.4, len(panels) * (1.4 + 0.42 * obj.devices) + 0.5),
+        draw=lambda figure, i: _draw(figure, panels, saves, i),
+        size=(7.4, len(panels) * (1.4 + 0.42 * obj.devices) + 0.5 + 0.42 * saves),
         pad=34,
     )
 
@@ -113,10 +119,12 @@ def _cells(task: Task | None) -> Row:
     return (str(task.device), seconds(task.start), seconds(task.cost))
 
 
-def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
+def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> None:
+    """Draw a panel per schedule; saves: the first, predicted, has a row for one device's time."""
     path = set(panels[0].schedule.critical_path)
     numbers = {t.node: n for n, t in enumerate(panels[0].schedule.tasks[:LISTED], 1)}
     spans = [p.schedule.makespan or 1.0 for p in panels]
+    spans[0] = panels[0].schedule.total if saves else spans[0]
     gaps = {"hspace": 1.1 / (0.42 * panels[0].schedule.devices)}
     rows = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw=gaps)
     told: set[int] = set()
@@ -126,8 +134,12 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
         told |= _bars(axes, panel, path, width * scale, scale, numbers)
         schedule = panel.schedule
         devices = range(schedule.devices)
-        axes.set_yticks(devices, [row("chart_on", device=d)[i] for d in devices])
-        axes.set_ylim(schedule.devices - 0.4, -0.6)
+        names = [row("chart_on", device=d)[i] for d in devices]
+        if saves and panel is panels[0]:
+            names.append(row("chart_one_device", time=seconds(schedule.total))[i])
+            _in_turn(axes, schedule, scale)
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(-0.004 * width * scale, width * scale * 1.004)
         axes.grid(axis="x")
         axes.grid(visible=False, axis="y")
@@ -150,13 +162,13 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
 
 
 def _key(tasks: Sequence[Task], numbers: set[int]) -> str:
-    """The names of the tasks that have only their number in their bars."""
+    """List the names of the tasks that have only their number in their bars."""
     parts = [f"{n} {t.node.name.split('/')[-1]}" for n, t in enumerate(tasks, 1) if n in numbers]
     return "\n".join(wrap(" · ".join(p.replace(" ", "\xa0") for p in parts), 90))
 
 
 def _note(schedule: Schedule) -> Pair | None:
-    """Why fewer devices are used than there are, where that is so."""
+    """Explain why fewer devices are used than there are; return None if all are used."""
     if schedule.used >= schedule.devices or schedule.costs == "run":
         return None
     times = {t.devices: t for t in schedule.trials}
@@ -181,7 +193,7 @@ def _bars(
     scale: float,
     numbers: Mapping[Node, int],
 ) -> set[int]:
-    """A bar for each task; where there is no room for its name its number, which is returned."""
+    """Draw a bar for each task, with its name or, if that's too long, its number; return those."""
     told = set()
     for device, tasks in enumerate(panel.schedule.gantt):
         for t in tasks:
@@ -199,25 +211,39 @@ def _bars(
     return told
 
 
+def _in_turn(axes: mpl.Axes, schedule: Schedule, scale: float) -> None:
+    """Draw the same tasks one after another, below the devices, as one device would run them."""
+    costs = [t.cost * scale for t in schedule.tasks]
+    ends = list(accumulate(costs))
+    bars = [(end - cost, cost) for end, cost in zip(ends, costs, strict=True)]
+    soft, line, card = (theme.TOKENS[name][0] for name in ("soft", "line", "card"))
+    low = schedule.devices - 0.24
+    axes.broken_barh(bars, (low, 0.48), facecolor=card, edgecolor=line, lw=0.8, label=ALONE)
+    place: dict[str, Any] = {"va": "center", "size": TICK, "color": soft}
+    for (begin, length), t in zip(bars, schedule.tasks, strict=True):
+        name = t.node.name.split("/")[-1]
+        if len(name) * NAMED < length / ends[-1] * across(axes):
+            axes.text(begin + length / 2, schedule.devices, name, ha="center", **place)
+
+
 def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
     """Draw an arrow for each result that another device waits for, if they are few."""
     at = {t.node: t for t in tasks}
     pairs = [(at[n], t) for t in tasks for n in t.after if n in at and at[n].device != t.device]
     if len(pairs) > ARROWS:
         return 0
-    soft = theme.TOKENS["soft"][0]
+    ink = theme.TOKENS["ink"][0]
     for one, other in pairs:
         side = 0.36 if one.device > other.device else -0.36
-        start = other.start + other.cost * 0.12
-        look: dict[str, Any] = {"arrowstyle": "-|>", "color": soft, "lw": 1.2, "mutation_scale": 11}
-        look |= {"shrinkA": 0, "shrinkB": 0, "connectionstyle": "angle,angleA=0,angleB=90,rad=4"}
-        to = (start * scale, other.device + side)
-        axes.annotate("", to, (one.end * scale, one.device), arrowprops=look)
+        look: dict[str, Any] = {"arrowstyle": "-|>", "color": ink, "lw": 1.4, "mutation_scale": 12}
+        look |= {"shrinkA": 0, "shrinkB": 0}
+        begin = one.end * scale, one.device - side  # in the gap, where it strikes no name
+        axes.annotate("", (other.start * scale, other.device + side), begin, arrowprops=look)
     return len(pairs)
 
 
 def _unit(width: float) -> tuple[float, str]:
-    """The factor from seconds to the unit that suits a chart of this width, and the unit."""
+    """Return the factor from seconds to a suitable unit for a chart of this width, and the unit."""
     if width < 1e-3:
         return 1e6, "µs"
     return (1e3, "ms") if width < 1 else (1.0, "s")

@@ -1,1 +1,1 @@
-"""A real model seen whole: its modules, what ran in them, and what came back."""
+"""A whole real model: its modules, what ran in them, and their gradients."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +16,21 @@ from viz.explorer.modules import Module, module_at, module_tree, spread
 from viz.explorer.portraits import Portrait, short
 from viz.explorer.witness import Witness
 from viz.picture.formula import forward, sign
+from viz.words.text import row as words
+from viz.words.user import OWN
 
 LONGEST = 120  # characters of a line of code
 
 
-class Table:
-    """Things of which each is sent once, and meant by its number."""
+Table = dict[Any, tuple[int, Any]]  # things that are sent once, and meant by their number
 
-    def __init__(self) -> None:
-        self.rows: list[Any] = []
-        self._numbers: dict[Any, int] = {}
 
-    def number(self, key: Any, row: Any) -> int:
-        if key not in self._numbers:
-            self._numbers[key] = len(self.rows)
-            self.rows.append(row)
-        return self._numbers[key]
+def _number(table: Table, key: Any, row: Any) -> int:
+    return table.setdefault(key, (len(table), row))[0]
+
+
+def _rows(table: Table) -> list[Any]:
+    return [row for _, row in table.values()]
 
 
 class Content:
@@ -55,13 +54,16 @@ class Content:
     ) -> None:
         self.seen, self._places, self._within = seen, model.about.places, within
         self._tensors = {n: i for i, n in enumerate((*seen.operators, *seen.inputs))}
+        for node, x in seen.same.items():
+            self._tensors[node] = self._tensors[x]
         self._parameters = {n: i for i, n in enumerate(seen.parameters)}
         self._known: dict[Location, int] = {}
         self._portraits, self._lines, self._formulas = Table(), Table(), Table()
         self.operators = [self._operator(node) for node in seen.operators]
-        lines = [self._place(operator) for operator in self.operators]
+        known = _rows(self._lines)
+        lines = ["{}:{}\n{}".format(*known[operator["line"]]) for operator in self.operators]
         scopes = [self._scope(n.scope) for n in seen.operators]
-        computes = [_computes(n) for n in seen.operators]
+        computes = [f"{n.op.name} {n.shape}" for n in seen.operators]  # alike in all rounds
         if stopped is not None:
             more = [stopped.scope, *stopped.rest]
             self.operators += self._refused(stopped)
@@ -84,9 +86,9 @@ class Content:
             "operators": self.operators,
             "inputs": [self._tensor(n) | {"name": n.name} for n in seen.inputs],
             "parameters": self.parameters,
-            "portraits": self._portraits.rows,
-            "lines": self._lines.rows,
-            "formulas": self._formulas.rows,
+            "portraits": _rows(self._portraits),
+            "lines": _rows(self._lines),
+            "formulas": _rows(self._formulas),
             "outputs": [self._tensors[y] for y in model.outputs if y in self._tensors],
             "backward": bool(seen.gradients),
         }
@@ -95,7 +97,7 @@ class Content:
         self.data["findings"] = findings(self.data)
 
     def node_of(self, path: str) -> int:
-        """The number of the module with this path, "layer3.0"; ValueError if there is none."""
+        """Return the number of the module with this path, "layer3.0"; ValueError if none has it."""
         return self._numbers[id(module_at(self.tree, path)[-1])]
 
     def _tensor(self, node: Node) -> dict[str, Any]:
@@ -106,7 +108,7 @@ class Content:
         return found
 
     def _portrait(self, found: Portrait) -> int:
-        return self._portraits.number(tuple(found.items()), found)
+        return _number(self._portraits, tuple(found.items()), found)
 
     def _operator(self, node: Node) -> dict[str, Any]:
         seen = self.seen
@@ -116,7 +118,7 @@ class Content:
             "op": node.op.name,
             "sign": sign(node.op),
             "title": list(node.op.title),
-            "formula": self._formulas.number(node.op.name, forward(node.op, names, node.attrs)),
+            "formula": _number(self._formulas, node.op.name, forward(node.op, names, node.attrs)),
             "reads": list(dict.fromkeys(reads)),
             "line": self._line(self._where(node)),
             "ms": short(seen.milliseconds.get(node, 0.0)),
@@ -130,25 +132,32 @@ class Content:
         return row | {key: value for key, value in optional.items() if value}
 
     def _mark_differences(self, model: Captured) -> None:
-        """Mark the operators that call the original, and those that let no gradient back."""
+        """Mark the operators that call the original, and those that stop gradients."""
+        ruled = {name.replace(".", "_") for name, _ in model.about.own_rules}
         for node, told in zip(self.seen.operators, self.operators, strict=False):
             if node.op.name.startswith(f"{model.system}_"):
-                told["mark"] = "box"
+                own = node.op.name.removeprefix(f"{model.system}_") in ruled
+                told["mark"] = "rule" if own else "box"
             elif node.op.name == "StopGradient":
                 told["mark"] = "cut"
 
     def _refused(self, stopped: Stopped) -> list[dict[str, Any]]:
-        """The call that was refused, and the modules behind it, in the order declared."""
+        """Return the call that failed, and the modules after it, in the order declared."""
         reads = [self._tensors[x] for x in stopped.operands if x in self._tensors]
         line = self._line(None if stopped.line is None else Location(*stopped.line))
         unknown = {"shape": [], "dtype": "", "unknown": True, "sign": "", "line": line, "ms": 0.0}
-        nothing = self._formulas.number("", "")
-        names = [stopped.operator, *(scope.rpartition(": ")[2] for scope in stopped.rest)]
+        nothing = _number(self._formulas, "", "")
+        unread = list(words("explorer_unread"))  # parameters, where modules aren't known
+        calls = [(stopped.operator, [stopped.operator] * 2)]
+        for _, colon, kind in (scope.rpartition(": ") for scope in stopped.rest):
+            calls.append((kind, [kind] * 2 if colon else unread))
         rows = [
-            {**unknown, "op": name, "title": [name, name], "formula": nothing, "reads": []}
-            for name in names
+            {**unknown, "op": name, "title": title, "formula": nothing, "reads": []}
+            for name, title in calls
         ]
         rows[0]["reads"] = reads
+        if used := [self._parameters[x] for x in stopped.operands if x in self._parameters]:
+            rows[0]["weights"] = used
         return rows
 
     def _parameter(self, node: Node, model: Captured) -> dict[str, Any]:
@@ -165,26 +174,22 @@ class Content:
         return inside if self._within and around.partition(":")[0] == self._within else path
 
     def _where(self, node: Node) -> Location:
-        """The line of the model's own code, or of the user's that calls it."""
+        """Return the line of the model's own code, or of the user's that calls it."""
         place = self._places.get(node)
         return node.where if place is None else Location(place, 0)
 
     def _line(self, where: Location | None) -> int:
-        """The number of a line of code; of none, where none of the user's is known."""
-        if where is None or INSIDE[where.filename]:
-            return self._lines.number("", ["", 0, ""])
+        """Return the number of a line of code; that of an empty line if it isn't the user's."""
+        if where is None or INSIDE[where.filename] or where.filename.startswith(OWN):
+            return _number(self._lines, "", ["", 0, ""])
         if (number := self._known.get(where)) is None:
             place = Path(where.filename).name, where.lineno
             line = [*place, well_formed(where.text)[:LONGEST]]
-            number = self._known[where] = self._lines.number(place, line)
+            number = self._known[where] = _number(self._lines, place, line)
         return number
 
-    def _place(self, operator: Mapping[str, Any]) -> str:
-        file, number, text = self._lines.rows[operator["line"]]
-        return f"{file}:{number}\n{text}"
-
     def _enter(self, part: Module | int, parent: int | None, within: Module | None = None) -> None:
-        """Enter a part of the tree; a module with a single operator is that operator."""
+        """Add a part of the tree; a module with a single operator is that operator."""
         number = len(self.nodes)
         if isinstance(part, int):
             self.nodes.append({"parent": parent, "op": part, "a": part, "b": part + 1})
@@ -208,8 +213,3 @@ class Content:
         for child in part.parts:
             row["children"].append(len(self.nodes))
             self._enter(child, number)
-
-
-def _computes(node: Node) -> str:
-    """What an operator has in common with its likes in other rounds of a loop."""
-    return f"{node.op.name} {node.shape}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from viz.words.text import row
+from viz.words.text import Pair, row
 
 APART = 1e4  # how many times larger an element of one gradient is, to be worth a look
 SILENT = 0.9  # share of zeros behind a ReLU that hardly fires
@@ -15,7 +15,7 @@ Finding = dict[str, Any]
 
 
 def findings(data: Mapping[str, Any]) -> list[Finding]:
-    """The list, troubles first: each says something of one operator, whose number it gives."""
+    """Return the findings, troubles first: each is about one operator, given by its number."""
     found = [*_broken(data), *_gradients(data), *_silent(data), *_marked(data), *_shares(data)]
     return sorted(found, key=lambda x: not x["bad"])
 
@@ -25,7 +25,7 @@ def _finding(key: str, op: int, bad: bool, **fields: object) -> Finding:
 
 
 def path_of(data: Mapping[str, Any], op: int) -> str:
-    """The modules around an operator, and its name: "layer1.0.conv1"."""
+    """Return the modules around an operator, and its name: "layer1.0.conv1"."""
     nodes = data["nodes"]
     here, names = 0, []
     while "children" in nodes[here]:
@@ -35,7 +35,7 @@ def path_of(data: Mapping[str, Any], op: int) -> str:
 
 
 def _broken(data: Mapping[str, Any]) -> list[Finding]:
-    """The first value, and the first gradient on the way back, that is not finite."""
+    """Find the first value, and the first gradient of the backward pass, that is not finite."""
     operators, portraits = data["operators"], data["portraits"]
 
     def bad(i: int, key: str) -> int:
@@ -52,7 +52,7 @@ def _broken(data: Mapping[str, Any]) -> list[Finding]:
 
 
 def _gradients(data: Mapping[str, Any]) -> list[Finding]:
-    """How the gradients of the weights differ from layer to layer."""
+    """Find how the gradients of the weights differ from layer to layer."""
     if not data["backward"]:
         return []
     readers = {w: i for i, o in enumerate(data["operators"]) for w in o.get("weights", ())}
@@ -79,7 +79,7 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
 
 
 def _silent(data: Mapping[str, Any]) -> list[Finding]:
-    """ReLUs that hardly let anything through."""
+    """Find ReLUs whose outputs are almost all zero."""
     operators, portraits = data["operators"], data["portraits"]
     zeros = [
         (portraits[o["v"]].get("zeros", 0), i)
@@ -98,52 +98,58 @@ def _silent(data: Mapping[str, Any]) -> list[Finding]:
 
 
 def _marked(data: Mapping[str, Any]) -> list[Finding]:
-    """What differs from a plain model: frozen parameters, gradients that are cut off, boxes."""
+    """Find what differs from a plain model: frozen parameters, cut-off gradients, boxes."""
     found = []
-    operators, frozen = data["operators"], "frozen"
+    operators, parameters = data["operators"], data["parameters"]
     reads = {w: i for i, o in enumerate(operators) for w in o.get("weights", ())}
-    kept = [i for i, p in enumerate(data["parameters"]) if p.get("kept") == frozen and i in reads]
-    if kept:
-        told = {"name": data["parameters"][kept[0]]["name"], "count": len(kept)}
-        found.append(_finding("explorer_frozen", reads[kept[0]], False, **told))
-    for mark, key in (("cut", "explorer_cut"), ("box", "explorer_box")):
+    alone = [w for w in reads if "g" not in parameters[w]]
+    alone = [w for w in alone if parameters[w].get("dtype", "f")[0] == "f"]
+    for key, kept in (("explorer_frozen", "frozen"), ("explorer_unreached", None)):
+        if not (kept or data["backward"]):
+            continue
+        if places := sorted(w for w in alone if parameters[w].get("kept") == kept):
+            told = {"name": parameters[places[0]]["name"], "count": len(places)}
+            found.append(_finding(key, reads[places[0]], False, **told))
+    cut = "explorer_cut" if data.get("system") == "PyTorch" else "explorer_stop_gradient"
+    for mark, key in (("cut", cut), ("box", "explorer_box"), ("rule", "explorer_rule")):
         places = [i for i, o in enumerate(operators) if o.get("mark") == mark]
         if places:
             told = {"name": path_of(data, places[0]), "count": len(places)}
-            told["system"] = data.get("system", "")
-            found.append(_finding(key, places[0], False, **told))
+            found.append(_finding(key, places[0], False, **told, system=data.get("system")))
     return found
 
 
 def _shares(data: Mapping[str, Any]) -> list[Finding]:
-    """The slowest operator, and which top-level part holds or takes most, with its largest one."""
+    """Find the slowest operator, and the top-level parts with the most parameters, memory, time."""
     nodes, operators = data["nodes"], data["operators"]
-    parts = [nodes[i] for i in nodes[0]["children"]] if nodes else []
+    parts = {i: range(nodes[i]["a"], nodes[i]["b"]) for i in (nodes and nodes[0]["children"])}
     if len(parts) < 2:
         return []
 
-    def weights(inside: Sequence[Mapping[str, Any]]) -> float:
-        used = {w for o in inside for w in o.get("weights", ())}
-        return float(sum(data["parameters"][w]["size"] for w in used))
+    def sums(inside: Sequence[int]) -> dict[str, float]:
+        rows = [operators[i] for i in inside]
+        used = {w for o in rows for w in o.get("weights", ())}
+        return {
+            "explorer_parameters": sum(data["parameters"][w]["size"] for w in used),
+            "explorer_memory": sum(o.get("kept", 0) for o in rows),
+            "explorer_time": sum(o["ms"] for o in rows),
+        }
 
-    measures = (
-        ("explorer_parameters", weights),
-        ("explorer_time", lambda inside: sum(o["ms"] for o in inside)),
-        ("explorer_memory", lambda inside: sum(o.get("kept", 0) for o in inside)),
-    )
-    slowest = max(range(len(operators)), key=lambda i: operators[i]["ms"])
+    each = [sums([i]) for i in range(len(operators))]
+    slowest = max(range(len(each)), key=lambda i: each[i]["explorer_time"])
     told = {"name": path_of(data, slowest), "ms": f"{operators[slowest]['ms']:.3g}"}
     found = [_finding("explorer_slowest", slowest, False, **told)]
-    for key, measure in measures:
-        sizes = [measure(operators[p["a"] : p["b"]]) for p in parts]
-        if whole := sum(sizes):
-            largest = sizes.index(max(sizes))
-            part = parts[largest]
-            name = part.get("name") or operators[part["op"]]["op"]
-            share = f"{100 * sizes[largest] / whole:.0f}"
-            inside = range(part["a"], part["b"])
-            op = max(inside, key=lambda i: measure(operators[i : i + 1]))
-            found.append(_finding(key, op, False, name=name, share=share))
-            if "children" in part:
-                found[-1]["node"] = nodes[0]["children"][largest]
+    sizes = {i: sums(inside) for i, inside in parts.items()}
+    shares: dict[int, dict[str, Pair]] = {}
+    for key, whole in sums(range(len(operators))).items():
+        largest, size = max(((i, sizes[i][key]) for i in parts), key=lambda pair: pair[1])
+        if whole:
+            said = row(key, share=f"{100 * size / whole:.0f}")
+            shares.setdefault(largest, {})[key] = said
+    for i, texts in shares.items():
+        key = [*texts][-1]
+        op = max((each[k][key], k) for k in parts[i])[1]
+        said = ", ".join(en for en, _ in texts.values()), "、".join(zh for _, zh in texts.values())
+        name = nodes[i].get("name") or operators[op]["op"]
+        found.append(_finding("explorer_shares", op, False, name=name, shares=said) | {"node": i})
     return found

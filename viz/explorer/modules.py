@@ -30,7 +30,7 @@ class Module:
     repeats: bool = False
 
     def operators(self) -> Iterator[int]:
-        """The numbers of all operators inside, in order."""
+        """Yield the numbers of all operators inside, in order."""
         for part in self.parts:
             if isinstance(part, int):
                 yield part
@@ -38,14 +38,14 @@ class Module:
                 yield from part.operators()
 
     def count(self) -> int:
-        """How many operators are inside."""
+        """Return how many operators are inside."""
         return sum(1 if isinstance(part, int) else part.count() for part in self.parts)
 
 
 def module_tree(
     name: str, scopes: Sequence[str], lines: Sequence[str], computes: Sequence[str]
 ) -> Module:
-    """The tree of a model that is called `name`.
+    """Build the tree of a model that is called `name`.
 
     scopes: of each operator the path of its module, "layer1: Sequential/0: Block"; lines: the
     place and text of the line behind it; computes: what it computes, by which rounds of a loop are
@@ -89,7 +89,7 @@ def spread(root: Module, depth: int, opened: Collection[str]) -> None:
 
 
 def module_at(root: Module, path: str) -> list[Module]:
-    """The module at this path, "layer3.0", behind those around it; ValueError if there is none."""
+    """Return the module at this path, "layer3.0", after its parents; ValueError if none is."""
     found = _way(root, path)
     if found is None:
         names = ", ".join(p.name for p in root.parts if isinstance(p, Module))
@@ -154,7 +154,7 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """A few names, each once."""
+    """Join the first few names, each once."""
     names = list(dict.fromkeys(names))
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
@@ -166,7 +166,7 @@ def _look(part: Module | int, computes: Sequence[str]) -> str:
 
 
 def _repetition(looks: Sequence[str]) -> tuple[int, int, int]:
-    """Where something repeats most: the start, the length of a round, the number of rounds."""
+    """Return the longest repetition: the start, the length of a round, the number of rounds."""
     best, covered = (0, 0, 0), 0
     for period in range(2, min(PERIOD, len(looks) // 2) + 1):
         run = 0
@@ -183,7 +183,7 @@ def _repetition(looks: Sequence[str]) -> tuple[int, int, int]:
 
 
 def _simplified(part: Module | int) -> Module | int:
-    """A module that holds nothing but one other is that other one, under both names."""
+    """Replace a module that contains only one other by that one, under both names."""
     if isinstance(part, int):
         return part
     part.parts = [_simplified(p) for p in part.parts]
@@ -194,7 +194,7 @@ def _simplified(part: Module | int) -> Module | int:
 
 
 def _unwrap(root: Module) -> None:
-    """Put the parts of a module that holds almost everything in its place."""
+    """Replace a module that contains almost everything by its parts."""
     total = root.count()
     for _ in range(8):
         large = [p for p in root.parts if isinstance(p, Module) and p.count() > WRAPS * total]
@@ -210,14 +210,14 @@ def _unwrap(root: Module) -> None:
 
 
 def _equal(module: Module) -> bool:
-    """Whether a module is a row of modules of one class."""
+    """Return whether a module is a sequence of modules of one class."""
     kinds = {_kind(p) for p in module.parts}
     several = all(isinstance(p, Module) and p.count() > 1 for p in module.parts)
     return len(module.parts) > 1 and len(kinds) == 1 and kinds != {""} and several
 
 
 def _base(name: str) -> str:
-    """The name of a function without the number of its call."""
+    """Return the name of a function without the number of its call."""
     return re.sub(r" \(\d+\)$|[=_.]?\d+$", "", name)
 
 
@@ -264,7 +264,7 @@ def _kind(part: Module | int) -> str:
 
 
 def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Module | int]:
-    """Neighbouring operators of one line of code as a group that is called like its result."""
+    """Group neighbouring operators of one line of code, named after its result."""
     found: list[Module | int] = []
     for part in parts:
         last = found[-1] if found else None
@@ -284,7 +284,7 @@ def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Modul
 
 
 def assigned(line: str) -> str:
-    """What a line of code assigns: "h" for "h = x + y"; else the line itself, cut short."""
+    """Return what a line of code assigns: "h" for "h = x + y"; else the line itself, cut short."""
     text = line.rpartition("\n")[2].strip()
     found = re.match(r"([A-Za-z_][\w.]*(?:, *[A-Za-z_]\w*)*) *[-+*/@]?= *[^=]", text)
     if found:
@@ -294,15 +294,15 @@ def assigned(line: str) -> str:
 
 
 def _in_runs(parts: Sequence[Module | int]) -> list[Module | int]:
-    """Neighbours in groups of about a dozen, between the modules that have a class, if few do."""
-    if sum(isinstance(part, Module) and bool(part.kind) for part in parts) <= MOST // 2:
+    """Group neighbours by about a dozen, between the modules that have a class, if few do."""
+    if 0 < sum(isinstance(part, Module) and bool(part.kind) for part in parts) <= MOST // 2:
         found: list[Module | int] = []
         run: list[Module | int] = []
         for part in [*parts, Module("", "end")]:
             if isinstance(part, int) or not part.kind:
                 run.append(part)
                 continue
-            found += [Module("…", "", run)] if 1 < len(run) <= MOST else run
+            found += [Module("…", "", run)] if len(run) > 1 else run
             found.append(part)
             run = []
         if len(found) - 1 < len(parts):

@@ -65,7 +65,7 @@ def _statistics(x: Any) -> Portrait:
 
 
 def short(value: Any) -> float | str:
-    """A number with the digits that are shown, as JSON can say it."""
+    """Round a number to the digits that are shown, in a form that JSON allows."""
     value = float(f"{float(value):.4g}")
     return value if np.isfinite(value) else str(value)
 
@@ -106,7 +106,7 @@ def _wrapped(codes: Any, width: int) -> Any:
 
 
 def _cells(x: Any, width: int, height: int) -> tuple[Any, Any]:
-    """The values of the cells; the size of a channel's tile, or "row" for a long vector."""
+    """Return the values of the cells, and the size of a channel's tile, or "row" for a vector."""
     while x.ndim > 4 or (x.ndim > 2 and x.shape[0] == 1 and x.ndim != 4):
         x = x[0]
     if x.ndim == 4:
@@ -123,7 +123,7 @@ def _cells(x: Any, width: int, height: int) -> tuple[Any, Any]:
 
 
 def _tiles(x: Any, width: int, height: int) -> tuple[Any, Any]:
-    """The channels of an array side by side, as many as there is room for."""
+    """Tile the channels of an array side by side, as many as there is room for."""
     channels, rows, columns = x.shape
     if rows == columns == 1 or (channels == 1 and min(rows, columns) == 1):
         flat = x.reshape(-1)
@@ -147,7 +147,7 @@ def _tiles(x: Any, width: int, height: int) -> tuple[Any, Any]:
 
 
 def _averaged(x: Any, rows: int, columns: int) -> Any:
-    """The array in so many rows and columns: each cell the mean of what falls into it.
+    """Average an array to so many rows and columns: each cell is the mean of its elements.
 
     Of more than 16 rows or columns in a cell only every so many are looked at.
     """

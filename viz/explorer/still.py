@@ -1,4 +1,4 @@
-"""The still of the explorer: an open module as a drawing, with what it gave and what came back."""
+"""The still of the explorer: an open module as a drawing, with results and gradients."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Still:
 
 
 def drawn(data: Mapping[str, Any]) -> tuple[Picture, Mapping[str, State]]:
-    """The picture of the module that is open at first, and what its cards and arrows show."""
+    """Return the picture of the module that is open at first, and the states of its cards."""
     made = _Drawn(data)
     group = data["nodes"][data.get("start", 0)]
     for number in group.get("children", ()):
@@ -113,7 +113,7 @@ class _Drawn:
         self.states: dict[str, State] = {}
 
     def part(self, number: int) -> None:
-        """The card of a module or an operator, behind what it reads."""
+        """Add the card of a module or an operator, after what it reads."""
         nodes, outputs = self.data["nodes"], self.data["outputs"]
         part, new = nodes[number], f"n{number}"
         own = range(part["a"], part["b"])
@@ -155,7 +155,7 @@ class _Drawn:
             self.states[edge.id] = State(("mg-back",) if "g" in row else ())
 
     def card(self, new: str, tensor: int, seen: Sequence[int], **about: Any) -> None:
-        """A card, what it shows of a tensor, and the pictures of those that are seen."""
+        """Add a card, what it shows of a tensor, and the pictures of those that are shown."""
         row = self.tensors[tensor]
         value, back = (self.portraits([tensor], key)[0] for key in "vg")
         swatch, behind = (_swatch(self.portraits(seen, key)) for key in "vg")
@@ -185,7 +185,7 @@ def _short(x: object) -> str:
 
 
 def _swatch(portraits: Sequence[Mapping[str, Any]]) -> str:
-    """The pictures of tensors beside each other, as the one swatch of a card."""
+    """Join the pictures of tensors side by side, as the one swatch of a card."""
     seen = [p for p in portraits if "cells" in p]
     if not seen:
         return ""

@@ -1,4 +1,4 @@
-"""What one run of a captured model tells: values are summarised as they are made, none is kept."""
+"""The results of one run of a captured model: values are summarised when made, none is kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ MANY = 1500  # operators of a graph whose pictures are smaller
 class Witness:
     """Watches a captured model play forward and backward.
 
-    operators: the forward nodes that compute, in their order; inputs: the placeholders; parameters:
+    operators: the forward nodes that compute, in their order; same: what reshapes to the shape that
+    there is, and so is what it reads; inputs: the placeholders; parameters:
     the variables. values, gradients: a portrait for each node. milliseconds: processor time of the
     forward kernels, and of those that bring back what an operator passes on. kept: bytes of each
     result that the backward pass reads.
@@ -32,7 +33,8 @@ class Witness:
 
     def __init__(self, model: Captured) -> None:
         nodes = [n for n in ancestors(model.outputs) if phase_of(n) != "backward"]
-        self.operators: Sequence[Node] = [n for n in nodes if n.op not in SOURCES]
+        self.same = {n: n.inputs[0] for n in nodes if _changes_nothing(n)}
+        self.operators = [n for n in nodes if n.op not in SOURCES and n not in self.same]
         self.inputs: Sequence[Node] = [n for n in nodes if n.op is state.placeholder]
         self.parameters: Sequence[Node] = [n for n in nodes if n.op is state.variable]
         self.values: dict[Node, Portrait] = {}
@@ -87,11 +89,11 @@ class Witness:
 
     @cached_property
     def _totals(self) -> set[Node]:
-        """The nodes that are whole gradients; asked for when all are built."""
+        """The nodes that are whole gradients; read when all are built."""
         return {x for x in self._sums.values() if isinstance(x, Node)}
 
     def _settle(self, model: Captured) -> None:
-        """Say of each node what its gradient was, and what the way back reads of it."""
+        """Record each node's gradient, and what the backward pass reads of it."""
         for node, total in self._sums.items():
             found = self._portraits.get(total) or self.values.get(total)
             if found is not None:
@@ -106,3 +108,9 @@ class Witness:
                 if x in self._bytes:
                     self.kept[x] = self._bytes[x]
         self._portraits.clear()
+
+
+def _changes_nothing(node: Node) -> bool:
+    """Return whether a node reshapes an operator's result, or an input, to its own shape."""
+    x = node.inputs[0] if node.op.name == "Reshape" else node
+    return x is not node and x.shape == node.shape and x.op not in (state.variable, state.constant)

@@ -21,6 +21,7 @@ from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, 
 from viz.film.shares import Passes, share, told_share
 from viz.picture import formula
 from viz.picture.boxes import GIVEN, PictureNode, paths
+from viz.picture.cards import plain
 from viz.picture.picture import Picture, number
 from viz.picture.summary import Summary, summarize
 from viz.picture.theme import KINDS, MARKS
@@ -64,7 +65,7 @@ class Director:
         self.gone: tuple[str, ...] = ()  # the nodes freed in the last frame, if it tells of that
 
     def _owner(self, i: str) -> str:
-        """The node outside of all bodies that a node in a body belongs to."""
+        """Return the node outside all bodies that contains a node in a body."""
         owners = self.picture.owners
         while i[0] == "b":
             i = next(
@@ -87,7 +88,7 @@ class Director:
         return self.nodes[self.picture.ids[key]].label
 
     def failed(self, i: str, node: BaseNode | None, error: Exception) -> Film:
-        """The film of a run that stopped, at node `i` if that is drawn; the last frame says why."""
+        """Return the film of a run that stopped, at node `i` if drawn; its last frame says why."""
         caption = row("step_failed", message=_message(error))
         where = {} if node is None else code_of(node)
         notes = {i: MARKS["failed"].sign} if i else {}
@@ -95,7 +96,7 @@ class Director:
         return Film(self.picture, tuple(self.frames), self.tracks, self.results, error=error)
 
     def film(self) -> Film:
-        """The finished film, with a last frame that counts what was told."""
+        """Return the finished film, with a last frame that counts what happened."""
         told = [
             row(key, count=self.counts[kind])
             for kind, (key, always) in COUNTED.items()
@@ -105,13 +106,13 @@ class Director:
             sign.join(pair[i] for pair in told) for i, sign in enumerate((", ", "，"))
         )
         done = row("step_done", counts=(english, chinese))
-        self.add(Frame(row("step_done_bad", bad=self.bad, done=done) if self.bad else done))
+        self.add(Frame(self.bad or done))
         return Film(self.picture, tuple(self.frames), self.tracks, self.results)
 
     # what was there before
 
     def describe(self, values: Mapping[TapeNode, Any] = NOTHING_KNOWN) -> None:
-        """All nodes are there, and nothing is told of how they came to be.
+        """Show all nodes at once, without the steps that made them.
 
         `values` are what nodes of a tape hold.
         """
@@ -133,44 +134,48 @@ class Director:
                 self.tracks[i].read.append((0, tuple(known[0][1].told for known in operands)))
 
     def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
-        """Leaves of a tape exist with their values: tensors before the first step, constants and
-        the tensors of another graph when the operator that reads them is born.
+        """Show leaves of a tape with their values.
+
+        Tensors exist before the first step, constants and the tensors of another graph when the
+        operator that reads them is created.
         """
         for key, value in keys:
             i = self.picture.ids.get(key, "")
-            if not i or self.tracks[i].born is not None:
+            track, step = self.tracks.get(i, Track()), len(self.frames)
+            gone = track.freed is not None and track.life(step) is track
+            if not i or (track.born is not None and not gone):
                 continue
-            track, mark = self.tracks[i], Mark(BUILT, i, "input")
-            if self.nodes[i].kind == "constant" or len(self.frames) > 1:
-                track.born = len(self.frames)
+            mark = Mark(BUILT, i, "input")
+            if self.nodes[i].kind == "constant" or step > 1:
                 self.given = (*self.given, mark)
             else:
-                track.born = 0
+                step = 0
                 self.frames[0] = replace(self.frames[0], marks=(*self.frames[0].marks, mark))
-            track.values.append((track.born, summarize(value)))
+            track.born = step if track.born is None else track.born
+            track.values.append((step, summarize(value)))
 
     def _caption(self, i: str, key: str, **fields: object) -> Pair:
-        """The words of a step; of one in a body they say where it is."""
+        """Return the caption of a step; in a body it says where the step is."""
         what, group = row(key, **fields), self.nodes[i].group
         if i[0] != "b" or not group:
             return what
         return row("step_inside", place=group.rpartition("/")[2], what=what)
 
     def _told_enough(self, i: str) -> bool:
-        """Whether this is one more step in a body, of which enough were shown."""
+        """Return whether this is a step in a body of which enough steps were shown."""
         self.inside += i[0] == "b"
         return i[0] == "b" and self.inside > INSIDE_LIMIT
 
     # one method for each kind of step
 
     def _sort(self, node: BaseNode, box: PictureNode) -> str:
-        """Whether its marks are those of an input, of a gradient node, or of an operator."""
+        """Return whether a node's marks are of sort "input", "gradient" or "operator"."""
         if box.kind in GIVEN:
             return "input"
         return "gradient" if isinstance(node, Node) and phase_of(node) == "backward" else "operator"
 
     def built(self, node: Node) -> None:
-        """A node of a static graph was born, and with it what it has inside."""
+        """Add a step in which a node of a static graph is built, and what it has inside."""
         i = self.picture.ids[node]
         track, box = self.tracks[i], self.nodes[i]
         operands = [self.label(x) for x in node.inputs if x in self.picture.ids]
@@ -194,7 +199,7 @@ class Director:
             self.tracks[j].facts = facts_of(inner, inner.spec, specs, names)
 
     def gradients(self, count: int, contributed: Iterable[Any]) -> None:
-        """So many gradient nodes were built, for these contributions: before anything runs."""
+        """Add a step in which `count` gradient nodes are built for these contributions."""
         wanted: dict[BaseNode, list[int]] = {}
         shown: dict[str, None] = {}
         for event in contributed:
@@ -215,7 +220,7 @@ class Director:
                 track.facts = facts_of(node, spec_of(node), specs, names, indices)
 
     def read(self, node: Node, value: Any) -> None:
-        """A value entered the run: fed, or read from a variable or a constant."""
+        """Add a step in which a value enters the run: fed, or from a variable or a constant."""
         i = self.picture.ids[node]
         self.values[node] = value
         summary, known, box = summarize(value), self.tracks[i].values, self.nodes[i]
@@ -230,14 +235,14 @@ class Director:
         known.append((frame, summary))
 
     def began(self, node: BaseNode, number: int) -> None:
-        """A loop in the graph begins a step."""
+        """Add a step in which a loop in the graph begins an iteration."""
         i = self.picture.ids[node]
         if not self._told_enough("b" + i):
             caption = self._caption(i, "step_loop", name=self.label(node), number=number + 1)
             self.add(Frame(caption, (i,)))
 
     def run(self, node: BaseNode, value: Any, operands: Sequence[Any]) -> None:
-        """A kernel ran; on the tape, that is the moment when the node is born, too."""
+        """Add a step in which a kernel runs; a node of the tape is created at the same moment."""
         i = self.picture.ids[node]
         at_once, box, track = isinstance(node, TapeNode), self.nodes[i], self.tracks[i]
         self.values[node], self.operands[node] = value, tuple(operands)
@@ -264,18 +269,18 @@ class Director:
         track.read.append((frame, tuple(x.told for x in carried)))
         self._show_arguments(node, operands, frame)
         if at_once:
-            track.born = frame
+            track.born = frame if track.freed is None else track.born
             specs = [spec_of(x) for x in operands or node.inputs]
             track.facts = facts_of(node, spec_of(node if value is None else value), specs, names)
 
     def _summary(self, value: Any) -> Summary:
-        """The summary of a value, made once; the recording holds all values, and so do we."""
+        """Return the summary of a value, made once; values stay alive, as in the recording."""
         if id(value) not in self.known:
             self.known[id(value)] = value, summarize(value)
         return self.known[id(value)][1]
 
     def _show_arguments(self, node: BaseNode, operands: Sequence[Any], frame: int) -> None:
-        """What a body was given is seen when an operator in it reads it."""
+        """Show the arguments of a body when an operator in it reads them."""
         for x, value in zip(node.inputs, operands, strict=False):
             i = self.picture.ids.get(x) if isinstance(x, Node) else None
             if i and i[0] == "b" and self.nodes[i].kind == "input":
@@ -285,7 +290,7 @@ class Director:
                     known.append((frame, summary))
 
     def freed(self, node: BaseNode) -> None:
-        """Nothing refers to a node any more; those that go together are one step."""
+        """Add a step in which a node is freed; nodes that are freed together share one step."""
         together = (*self.gone, self.picture.ids[node])
         if self.gone:
             self.frames.pop()
@@ -296,7 +301,7 @@ class Director:
             self.tracks[i].freed = frame
 
     def seed(self, key: Any, value: Any) -> None:
-        """Backward begins: the gradient of the output with respect to itself."""
+        """Add the step in which backward begins: the gradient of the output for itself."""
         i = self.picture.ids[key]
         self.reached.seeded(i)
         summary = summarize(value)
@@ -314,14 +319,14 @@ class Director:
             self.results["gradient", box.group, box.label] = found
 
     def handed_on(self, source: BaseNode, target: Any) -> None:
-        """A gradient reached what has several results, through one of them."""
+        """Note that a gradient reached a node with several results through one of them."""
         if self.picture.ids[source] in self.reached:
             self.reached.add(self.picture.ids[target])
 
     def contributed(
         self, source: BaseNode, target: Any, index: int, upstream: Any, part: Any, total: Any
     ) -> None:
-        """One operand got its share: upstream × local = contribution, added to what was there."""
+        """Add a step in which an operand gets upstream × local, added to its gradient so far."""
         i, s = self.picture.ids[target], self.picture.ids[source]
         track = self.tracks[i]
         self.reached.before((s, index))
@@ -349,7 +354,7 @@ class Director:
 
 
 def _held(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
-    """What is known without a run: values of tensors, of numbers that a tape read, of `values`."""
+    """Return [value] if known without a run (a tensor's, a tape's number, `values`'), else []."""
     if isinstance(key, tuple):
         node, index = key
         return [] if isinstance(node.inputs[index], Spec) else [node.inputs[index]]
@@ -359,18 +364,18 @@ def _held(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
 
 
 def _gave_bad(node: BaseNode, name: str, operands: Sequence[Any], value: Any) -> Pair:
-    """Which operator gave NaN or infinity from numbers, of which it did, and in which line."""
+    """Say which operator gave NaN or infinity, from which numbers, and in which line."""
     read = [np.asarray(getattr(x, "data", x)) for x in operands]
     result = np.asarray(getattr(value, "data", value))
     bad = np.argwhere(~np.isfinite(result))
     at = tuple(bad[0])
-    what = "NaN" if np.isnan(result[at]) else "∞" if result[at] > 0 else "-∞"
+    what = number(result[at])
     told = f"{name} = {what}"
     if node.op.elementwise and read:
         numbers = [number(np.broadcast_to(x, result.shape)[at]) for x in read]
         told = formula.forward(node.op, numbers, node.attrs)
     code = code_of(node).get("code")
-    line = "".join(code[1:]).partition("#")[0].strip() if code else ""
+    line = plain("".join(code[1:]).partition("#")[0].strip(), 80) if code else ""
     more: Pair = ("", "")
     if len(bad) > 1:
         more = row("step_bad_more", count=len(bad), of=result.size)
@@ -379,7 +384,7 @@ def _gave_bad(node: BaseNode, name: str, operands: Sequence[Any], value: Any) ->
 
 
 def _message(error: Exception) -> Pair:
-    """The message on one line, with the lines that defined and ran what failed."""
+    """Return the message on one line, with the lines that defined and ran what failed."""
     if isinstance(error, GraphError) and (where := error.ran) and where.filename.startswith(OWN):
         error.ran = user()  # it was run here on behalf of the user
     pair: Pair = getattr(error, "pair", (str(error), str(error)))

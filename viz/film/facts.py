@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backprop.needs import retained
 from minigrad.backprop.rules import DATA
+from minigrad.backprop.saved_for_backward import retained
 from minigrad.core import BaseNode, Spec, TupleSpec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tape import TapeNode
@@ -41,11 +41,12 @@ def facts_of(
     names: Sequence[str],
     wanted: Collection[int] | None = None,
 ) -> Facts:
-    """`spec` is that of the result, `specs` and `names` are those of the operands, of which those
-    at `wanted` get a gradient; a tape knows that itself, a graph once its gradients are built.
+    """Return the facts about a node. `spec` is its result's, `specs` and `names` its operands'.
+
+    The operands at `wanted` get a gradient; a tape knows them, a graph once it has gradients.
     """
     called = (node.op.name, *names)
-    wanted = node.kept.wanted if isinstance(node, TapeNode) else wanted
+    wanted = node.pullback.wanted if isinstance(node, TapeNode) else wanted
     may = [i for i, x in enumerate(node.inputs) if getattr(x, "op", None) is not state.constant]
     found = [
         (names[i], formula.local(node.op, i, (spec, *specs), node.attrs, called))
@@ -64,7 +65,7 @@ def facts_of(
 def kept_for(
     node: BaseNode, wanted: Iterable[int], spec: Spec, specs: Sequence[Spec], called: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
-    """What the rules read of the result and the operands, each with those whose rules read it.
+    """Return which of the result and the operands the gradient rules read, and for which operands.
 
     `called` are the names of the result and of the operands. None where it cannot be known: a
     branch, a loop or a call keeps what is inside, some rules need shapes that are still open.
@@ -75,7 +76,7 @@ def kept_for(
     for index in wanted:
         mask = tuple(i == index for i in range(len(specs)))
         try:
-            parts = retained(node.op, mask, (spec, *specs), node.attrs).parts
+            parts = retained(node.op, mask, (spec, *specs), node.attrs).usage
         except GraphError:
             return None
         for name, part in zip(called, parts, strict=True):
@@ -85,7 +86,7 @@ def kept_for(
 
 
 def filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> str:
-    """The formula with names, and with numbers where they are short: x × x = 2 × 2."""
+    """Return the formula with names, and with numbers if they are short: x × x = 2 × 2."""
     text = formula.forward(node.op, names, node.attrs)
     values = [written(x) for x in operands]
     if not values or "" in values or values == list(names):
@@ -95,7 +96,7 @@ def filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> str
 
 
 def code_of(node: BaseNode) -> dict[str, Any]:
-    """The line that made the node, split around the expression itself, and where it is."""
+    """Return the line that made the node, split around the expression, and where it is."""
     where = node.where
     if where.filename.startswith(OWN):  # made here on behalf of the user, who has no line for it
         return {}

@@ -30,7 +30,7 @@ class Failure:
 
 
 def frames_of(error: BaseException) -> list[FrameType]:
-    """The frames that the error went through, the innermost first."""
+    """Return the frames that the error passed through, the innermost first."""
     found: list[FrameType] = []
     traceback: TracebackType | None = error.__traceback__
     while traceback is not None:
@@ -40,7 +40,7 @@ def frames_of(error: BaseException) -> list[FrameType]:
 
 
 def failure(error: BaseException, names: Mapping[int, str]) -> Failure:
-    """What the traceback tells: a run that stopped, an operator that was refused, or a tape."""
+    """Find in the traceback a run that stopped, an operator that failed to build, or a tape."""
     frames = [frame.f_locals for frame in frames_of(error)]
     node = failing_node(error)
     if node is not None:
@@ -54,7 +54,7 @@ def failure(error: BaseException, names: Mapping[int, str]) -> Failure:
 
 
 def failing_node(error: BaseException) -> Node | None:
-    """The node that an executor was at, if the error was defined there."""
+    """Return the node that an executor was running, if the error was defined there."""
     frames = [frame.f_locals for frame in frames_of(error)]
     where = error.defined if isinstance(error, GraphError) else None
     for local in frames:
@@ -65,7 +65,7 @@ def failing_node(error: BaseException) -> Node | None:
 
 
 def _stopped(node: Node, frames: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> Failure:
-    """A run of a graph that came as far as this node."""
+    """Return the failure of a run of a graph that stopped at this node."""
     outputs = next(_outputs(frames), (node,))
     nodes = ancestors([*outputs, node])
     drawn = graph_picture(nodes, set(outputs), names)
@@ -77,7 +77,7 @@ def _stopped(node: Node, frames: Sequence[Mapping[str, Any]], names: Mapping[int
 
 
 def _outputs(frames: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Node, ...]]:
-    """What was to be computed, as the outermost frame that knows it says."""
+    """Yield the outputs to compute, from the outermost frame that knows them."""
     for local in reversed(frames):
         for value in (local.get("graph"), local.get("self")):
             outputs = getattr(value, "outputs", None) or getattr(
@@ -88,7 +88,7 @@ def _outputs(frames: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Node, ...]]:
 
 
 def _done(frames: Sequence[Mapping[str, Any]]) -> list[BaseNode]:
-    """The nodes whose step was over."""
+    """Return the nodes whose steps had finished."""
     for local in frames:
         step, steps = local.get("step"), getattr(local.get("self"), "steps", None)
         if step is not None and isinstance(steps, list) and any(s is step for s in steps):
@@ -98,7 +98,7 @@ def _done(frames: Sequence[Mapping[str, Any]]) -> list[BaseNode]:
 
 
 def _refused(frames: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Op, list[Any]]]:
-    """An operator that could not be applied, and its operands."""
+    """Yield an operator that could not be applied, and its operands."""
     for local in frames:
         for key in ("inputs", "operands", "tensors"):
             op, given = local.get("op"), local.get(key)
@@ -110,7 +110,7 @@ def _refused(frames: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Op, list[Any
 def _phantom(
     op: Op, operands: list[Any], error: BaseException, names: Mapping[int, str]
 ) -> Failure:
-    """The graph of the operands, and a box for the operator that never became part of it."""
+    """Return the graph of the operands, with a box for the operator that was never added to it."""
     known = [x for x in operands if isinstance(x, (Tensor, Node))]
     kind = Node if isinstance(known[0], Node) else Tensor
     drawn = picture([x for x in known if isinstance(x, kind)], names)
@@ -128,7 +128,7 @@ def _phantom(
 
 
 def _so_far(frames: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> Failure:
-    """The newest tensor or node that a frame holds, with what led to it."""
+    """Return the newest tensor or node in a frame, with all that it depends on."""
     for local in frames:
         tensors = [x for x in local.values() if isinstance(x, Tensor)]
         ends = [(x.creator.order, i) for i, x in enumerate(tensors) if x.creator is not None]

@@ -75,7 +75,7 @@ class Flow:
 
 
 def operand(told: str) -> str:
-    """A value as an operand of a product or a sum: (-1 … 1) where several words say it."""
+    """Put a value's text in parentheses if it has several parts, as an operand: (-1 … 1)."""
     return f"({told})" if " " in told and told[0] not in "[(" else told
 
 
@@ -89,8 +89,8 @@ class Frame:
     lines: the same as (file name, first line, last line)
     failed: the node that the run stopped at
     marks: what the clocks note
-    ticks: where the clocks stand that counted something in this step
-    alone: the caption without the ticks, where it tells them
+    ticks: the readings of the clocks that counted something in this step
+    alone: the caption of a film alone, where that beside another one says more or else
     planned: gradient nodes that were built in this step, where there are more than it marks
     """
 
@@ -108,7 +108,7 @@ class Frame:
 
     @property
     def plain(self) -> Pair:
-        """What happened, without the ticks."""
+        """What happened, in the film alone."""
         return self.alone or self.caption
 
 
@@ -118,10 +118,10 @@ class Facts:
 
     operands: what it reads, by their names
     rules: for each operand with a gradient its name and the formula of its share
-    kept: what stays for the way back, each with the operands whose gradient needs it; None: there
-        is no way back
+    kept: what is saved for backward, each with the operands whose gradient needs it; None: there
+        is no backward pass
     line: where the user wrote it
-    maker: of a result with a box of its own, the operator that made it
+    maker: for a result with a separate box, the operator that made it
     """
 
     formula: str = ""
@@ -134,9 +134,10 @@ class Facts:
 
 @dataclass
 class Track:
-    """The life of one node: the frames it was born and freed in, its values and gradients.
+    """The lifetime of one node: the frames it was created and freed in, its values and gradients.
 
-    asked: the frame in which gradient nodes were built for it, if that was a step of its own
+    Values after it was freed are those of the node that the next call puts in its place.
+    asked: the frame in which gradient nodes were built for it, if that was a separate step
     """
 
     born: int | None = None
@@ -150,6 +151,16 @@ class Track:
     shares: list[tuple[int, tuple[tuple[str, str], ...]]] = field(
         default_factory=list
     )  # what its gradient is the sum of: from whom, how much; of a seed nothing
+
+    def life(self, step: int) -> Track:
+        """Return the track of the node that exists at a step."""
+        gone = self.freed
+        if gone is None or not any(gone < i <= step for i, _ in self.values):
+            return self
+        values, gradients = (
+            [x for x in known if x[0] > gone] for known in (self.values, self.gradients)
+        )
+        return replace(self, born=None, freed=None, values=values, gradients=gradients)
 
 
 @dataclass(frozen=True)
@@ -185,23 +196,23 @@ class Film:
         return self.shared or scales([self])
 
     def view(self, opened: Collection[str]) -> Picture:
-        """The picture with these groups open."""
+        """Return the picture with these groups open."""
         drawn = self.picture.fold(opened)
         return drawn.with_tensors() if self.tensors else drawn
 
     def giving(self, outputs: Iterable[Any]) -> Film:
-        """The film with the outputs of its run among its results, by their places."""
+        """Return the film with the outputs of its run among its results, by their positions."""
         given: dict[tuple[str, ...], Any] = {
             ("output", str(i)): np.asarray(y) for i, y in enumerate(outputs)
         }
         return replace(self, results={**given, **self.results})
 
     def ticking(self) -> Film:
-        """The film whose captions say the tick of its clocks: for one that runs beside another."""
+        """Return the film with clock ticks in its captions, for one that runs beside another."""
         return replace(self, frames=tuple(map(_ticking, self.frames)))
 
     def text(self) -> Pair:
-        """The captions, numbered: the same content for those without a browser."""
+        """Return the captions, numbered: the same content without a browser."""
         english = [f"{i}. {f.caption[0]}" for i, f in enumerate(self.frames)]
         chinese = [f"{i}. {f.caption[1]}" for i, f in enumerate(self.frames)]
         return "\n".join(english), "\n".join(chinese)
@@ -223,6 +234,6 @@ def _ticking(frame: Frame) -> Frame:
 
 
 def latest(entries: Sequence[tuple[int, T]], step: int) -> T | None:
-    """The last of [(frame, what), …], in their order, that had happened by this step."""
+    """Return the last of [(frame, what), …], in their order, that had happened by this step."""
     count = bisect_right(entries, step, key=itemgetter(0))
     return entries[count - 1][1] if count else None

@@ -47,7 +47,7 @@ def still_film(
     values: Mapping[TapeNode, Any] = NOTHING_KNOWN,
     **look: Any,
 ) -> Film:
-    """A film of one frame: what there is, with the formulas and the lines of its nodes.
+    """Return a film of one frame: the picture, with the formulas and the lines of its nodes.
 
     `note` is said beneath; `values` are what nodes of a tape hold; `look` are the fields of Film
     that say how it is drawn.
@@ -58,7 +58,7 @@ def still_film(
 
 
 def stopped_film(error: GraphError, names: Mapping[int, str]) -> Film:
-    """What there was when something could not be built. Raises the error, if there was nothing."""
+    """Return what existed when something could not be built; raise the error if nothing did."""
     found = failure(error, names)
     if found.picture is None:
         raise error
@@ -66,7 +66,7 @@ def stopped_film(error: GraphError, names: Mapping[int, str]) -> Film:
 
 
 def failed_film(picture: Picture, failed: str, error: Exception) -> Film:
-    """A still of what cannot run, with the node that it fails at."""
+    """Return a still of what cannot run, with the node at which it fails."""
     director = Director(picture)
     director.describe()
     director.frames.clear()
@@ -77,16 +77,16 @@ def failed_film(picture: Picture, failed: str, error: Exception) -> Film:
 
 
 def event_film(picture: Picture, events: Iterable[Event]) -> Film:
-    """The film of recorded events in the order in which they happened.
+    """Return the film of recorded events in the order in which they happened.
 
-    Gradient nodes of a static graph that are not in the picture are told as what they are for: as
+    Gradient nodes of a static graph that are not in the picture are shown by their purpose: as
     one step when they are built, and as contributions when they run.
     """
     return film_and_steps(picture, events)[0]
 
 
 def film_and_steps(picture: Picture, events: Iterable[Event]) -> tuple[Film, list[int]]:
-    """The film of recorded events, and how many steps it had before each of them."""
+    """Return the film of recorded events, and how many steps it had before each of them."""
     director, steps = Director(picture), []
     told = list(events)
     leaves = {i: t for t, i in picture.ids.items() if isinstance(t, Tensor)}
@@ -102,7 +102,7 @@ def film_and_steps(picture: Picture, events: Iterable[Event]) -> tuple[Film, lis
 
 
 def _first(picture: Picture, leaves: Iterable[str]) -> Iterable[str]:
-    """The leaves of the first graph, and those that nothing reads; others come with theirs."""
+    """Return the leaves of the first graph, and unread ones; others appear with their graph."""
     graphs = components(picture)
     readers = {x: graphs[n.id] for n in reversed(picture.nodes) for x in n.inputs}
     first = next((graphs[n.id] for n in picture.nodes if n.inputs), "")
@@ -110,7 +110,7 @@ def _first(picture: Picture, leaves: Iterable[str]) -> Iterable[str]:
 
 
 def _tell(director: Director, event: Event) -> None:
-    """One event of a node in the picture."""
+    """Add the step for one event of a node in the picture."""
     node = event.node
     if event.kind == "built" and isinstance(node, Node):
         director.built(node)
@@ -120,6 +120,8 @@ def _tell(director: Director, event: Event) -> None:
         director.began(node, event.position)
     elif event.kind == "forgotten":
         director.freed(node)
+        if isinstance(node, Tensor):  # the next call is given another one
+            director.show_leaves([(node, node._array)])
     elif event.kind in ("run", "called"):
         known = [None if isinstance(x, Spec) else x for x in node.inputs]
         given = event.operands or known
@@ -164,7 +166,7 @@ class _Later:
                 contribute(self.director, contribution, self.values)
 
     def noted(self, event: Event) -> None:
-        """A contribution was built; one without values says nothing of its nodes."""
+        """Note that a contribution was built; one without values is ignored."""
         ids = self.director.picture.ids
         if event.value is not None and event.source in ids and event.node in ids:
             self.built.append(event)
@@ -179,7 +181,7 @@ class _Later:
 
 
 def contribute(director: Director, event: Event, values: Mapping[Any, Any]) -> None:
-    """A contribution that was built as nodes, with what these are worth; unless it is not drawn."""
+    """Add the step of a contribution built as nodes, with their values, if it is drawn."""
     source, target = event.source, event.node
     if source is None or source not in director.picture.ids or target not in director.picture.ids:
         return
@@ -191,7 +193,7 @@ def contribute(director: Director, event: Event, values: Mapping[Any, Any]) -> N
 
 
 def _worth(x: Any, values: Mapping[Any, Any]) -> Any:
-    """The value of a gradient node, or of one for each of several results; None if unknown."""
+    """Return the value of a gradient node, or of one per result; None if unknown."""
     if isinstance(x, Parts):
         return Parts({key: values[part] for key, part in x.parts.items()})
     return values.get(x)
@@ -201,15 +203,15 @@ def static_film(
     picture: Picture,
     nodes: Sequence[Node],
     built: Sequence[Event],
-    ran: Sequence[Event],
+    runs: Iterable[Sequence[Event]],
     extra: int = 0,
     error: GraphError | None = None,
     own: Iterable[Node] = (),
 ) -> Film:
-    """The film of a static graph: every node is born, then the fed graph runs.
+    """Return the film of a static graph: every node is built, then the fed graph runs.
 
-    `built` holds the contributions noted while the gradient nodes were built, `ran` the run of
-    the forward nodes and the gradient nodes, `extra` how many gradient nodes there are, `error`
+    `built` holds the contributions noted while the gradient nodes were built, `runs` each run
+    of the forward nodes and the gradient nodes, `extra` how many gradient nodes there are, `error`
     what stopped the run, `own` the inputs that are outputs, too, and get no other gradient.
     """
     director = Director(picture)
@@ -217,17 +219,18 @@ def static_film(
         director.built(node)
     if extra:
         director.gradients(extra, built)
-    values: dict[Any, Any] = {}
-    for event in with_progress(ran, "progress_events"):
-        if event.kind in ("read", "run"):
-            values[event.node] = event.value
-        if event.node in picture.ids:
-            _tell(director, event)
-    if error is not None:
-        culprit = failing_node(error)
-        return director.failed(picture.ids.get(culprit, ""), culprit, error)
-    for event in built:
-        contribute(director, event, values)
-    for node in own:
-        director.seed(node, np.ones_like(values[node]))
+    for ran in runs:
+        values: dict[Any, Any] = {}
+        for event in with_progress(ran, "progress_events"):
+            if event.kind in ("read", "run"):
+                values[event.node] = event.value
+            if event.node in picture.ids:
+                _tell(director, event)
+        if error is not None:
+            culprit = failing_node(error)
+            return director.failed(picture.ids.get(culprit, ""), culprit, error)
+        for event in built:
+            contribute(director, event, values)
+        for node in own:
+            director.seed(node, np.ones_like(values[node]))
     return director.film()

@@ -22,12 +22,12 @@ class Block:
     lines: tuple[str, ...]
 
     def holds(self, span: Span) -> bool:
-        """Whether these lines are in it."""
+        """Return whether these lines are in the block."""
         return span[0] == self.filename and 0 <= span[1] - self.first < len(self.lines)
 
 
 def listing(spans: Iterable[Span]) -> list[Block]:
-    """The blocks that hold all spans, in the order of the first span of each.
+    """Return the blocks that contain all spans, in the order of the first span of each.
 
     Lines of programs that are not to be had are left out.
     """
@@ -45,7 +45,7 @@ def listing(spans: Iterable[Span]) -> list[Block]:
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of lines, of which those that are near each other are one."""
+    """Merge ranges of lines that are near each other."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if joined and first <= joined[-1][1] + NEAR:

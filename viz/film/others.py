@@ -38,10 +38,10 @@ COUNTED = {BUILT: "done_built", RUN: "done_run", GRADIENT: "done_parts"}
 def other_film(
     outputs: Sequence[Any], names: Mapping[int, str], told: Sequence[OtherEvent] | None = None
 ) -> Film:
-    """The film of what happened to these nodes, and to those behind them when they were built.
+    """Return the film of these nodes, and of those they depended on when they were built.
 
-    What was not `told` is in `EVENTS` of the module that defines the nodes' class. A dynamic graph
-    tells of the run of a node just after it was built; one that ran unrecorded has a value from the
+    Without `told`, `EVENTS` of the module that defines the nodes' class is used. A dynamic graph
+    reports the run of a node just after it was built; one that ran unrecorded has a value from the
     start, as a leaf has.
     """
     told = vars_of(outputs[0]).get("EVENTS", ()) if told is None else told
@@ -52,7 +52,7 @@ def other_film(
 
 
 def vars_of(node: Any) -> Mapping[str, Any]:
-    """The names of the module that defines the class of a node."""
+    """Return the global names of the module that defines the class of a node."""
     found: Mapping[str, Any] = getattr(type(node).__init__, "__globals__", {})
     return found
 
@@ -102,7 +102,7 @@ class _Told:
         return len(self.frames) - 1
 
     def _shows(self, node: Any, frame: int, value: Any) -> None:
-        """From this frame on a node shows a value, unless it did before."""
+        """Show a value at a node from this frame on, unless it was shown before."""
         known = self.tracks[self.ids[node]].values
         summary = summarize(value)
         if value is not None and (not known or known[-1][1] != summary):

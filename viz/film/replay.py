@@ -12,7 +12,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.core import BaseNode, Spec, apply, context
-from minigrad.core.events import phase_of
+from minigrad.core.events import Event, phase_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.backward import Walk
 from minigrad.dynamic.recording import recording
@@ -44,10 +44,12 @@ def replay_tape(
     names: Mapping[int, str],
     given: Mapping[Tensor, Any] = NOTHING_GIVEN,
     inputs: Collection[str] = (),
+    calls: int = 1,
 ) -> Film:
     """Run the operations of a tape once more, from its leaves, and walk it back: recorded.
 
-    `inputs` names the leaves that are drawn as inputs though they ask for a gradient.
+    `inputs` names the leaves that are drawn as inputs though they ask for a gradient. Each of
+    several calls makes its own graph, replacing the one before, which is thrown away.
 
     The user's tape, tensors and gradients are not touched. The replay uses the present values of
     the leaves, or those in `given`. What cannot run again is a still with the reason.
@@ -58,14 +60,14 @@ def replay_tape(
         key = "cannot_step" if lost.saved is not None else "cannot_step_freed"
         return failed_film(drawn, drawn.ids[lost], LostOperand(key, op=lost.op))
     try:
-        film = _replayed(outputs, names, given)
+        film = _replayed(outputs, names, given, calls)
     except GraphError as error:
         return stopped_film(error, names)
     return replace(film, picture=film.picture.with_inputs(inputs))
 
 
 def _lost(outputs: list[Tensor]) -> Iterator[TapeNode]:
-    """The nodes of which the tape does not keep an operand that nothing else holds."""
+    """Yield the nodes with an operand that neither the tape nor anything else has kept."""
     for node in ancestors(t.creator for t in outputs if t.creator is not None):
         for i, x in enumerate(node.inputs):
             data = isinstance(x, Spec) and not isinstance(x, (BaseNode, Tensor))
@@ -73,21 +75,31 @@ def _lost(outputs: list[Tensor]) -> Iterator[TapeNode]:
                 yield node
 
 
-def _replayed(outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Tensor, Any]) -> Film:
-    new: dict[Any, Any] = {t: Tensor(v, t.requires_grad, t.name) for t, v in given.items()}
-    new_names = {id(new[t]): names.get(id(t), "") for t in given}
-    with listen_to_nobody(), recording(True), mg.record(values=True) as log:
-        _run_again(outputs, names, new, new_names)
-        again = [new.get(t.creator or t, t) for t in outputs]
-        backward(again)
-    ends = zip(again, outputs, strict=True)
-    new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
-    film = event_film(picture(again, new_names, bodies=True), log.events)
+def _replayed(
+    outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Tensor, Any], calls: int
+) -> Film:
+    events: list[Event] = []
+    ids: dict[Any, str] = {}
+    for _ in range(calls):
+        nodes = [x for x in ids if isinstance(x, (TapeNode, Tensor))]
+        events += [Event(0, "forgotten", getattr(x, "op", None), x) for x in nodes]
+        new: dict[Any, Any] = {t: Tensor(v, t.requires_grad, t.name) for t, v in given.items()}
+        new_names = {id(new[t]): names.get(id(t), "") for t in given}
+        with listen_to_nobody(), recording(True), mg.record(values=True) as log:
+            _run_again(outputs, names, new, new_names)
+            again = [new.get(t.creator or t, t) for t in outputs]
+            backward(again)
+        ends = zip(again, outputs, strict=True)
+        new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
+        drawn = picture(again, new_names, bodies=True)
+        events += log.events
+        ids |= drawn.ids  # the nodes of each call are the same boxes
+    film = event_film(replace(drawn, ids=ids), events)
     return film.giving(y._array for y in again)
 
 
 def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
-    """What each node of a tape computes from its leaves as they are now; {} if it cannot run."""
+    """Recompute each node of a tape from the current leaves; return {} if it cannot run."""
     if next(_lost(outputs), None) is not None:
         return {}
     new: dict[Any, Any] = {}
@@ -105,18 +117,18 @@ def _run_again(
     """Run the operations of a tape in their order; `new` gets the twin of each, by the old one."""
     for node in ancestors(t.creator for t in outputs if t.creator is not None):
         operands = [_operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)]
-        before, context.scope = context.scope, node.scope
+        before, context.now.scope = context.now.scope, node.scope
         try:
             result = new[node] = _again(node, operands)
         finally:
-            context.scope = before
+            context.now.scope = before
         twin = result[0].creator.inputs[0] if isinstance(result, list) else result.creator
         new_names[id(twin)] = names.get(id(node), "")
         twin.retell(node.code, node.lasti)
 
 
 def _again(node: TapeNode, operands: list[Any]) -> Any:
-    """The operation once more; a call with several results gives the list of those recorded."""
+    """Apply the operation again; a call with several results returns those recorded."""
     if isinstance(node.op, CallOp):
         results = [y for y in node.op.call(operands) if y.creator is not None]
         return results if results[0].creator.op is output else results[0]
@@ -146,7 +158,7 @@ def _operand(
 
 
 def _kept(node: TapeNode, index: int) -> Any:
-    """What the tape kept of an operand, if it did."""
+    """Return the value of an operand that the tape kept, or None."""
     if node.saved is None:
         return None
     if isinstance(node.op, CallOp):
@@ -156,7 +168,7 @@ def _kept(node: TapeNode, index: int) -> Any:
 
 
 def backward(outputs: list[Tensor]) -> None:
-    """One backward pass from all outputs, each element weighted 1; no gradient is kept."""
+    """Run one backward pass from all outputs, each element weighted 1, and keep no gradient."""
     ends = [y for y in outputs if y.requires_grad and y.dtype.kind == "f"]
     if any(y.creator is not None for y in ends):
         seeds = [np.ones(y.shape, y.dtype) for y in ends]
@@ -170,8 +182,9 @@ def replay_graph(
     names: Mapping[int, str],
     given: Mapping[Node, Any] = NOTHING_GIVEN,
     backward: bool = True,
+    calls: int = 1,
 ) -> Film:
-    """Run a static graph with its gradients, recorded, in a graph of its own.
+    """Run a static graph with its gradients, recorded, in a separate graph; `calls` times.
 
     `given` are other values for some of the placeholders that are fed. Without `backward` it runs
     forward alone.
@@ -202,17 +215,19 @@ def replay_graph(
     contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies
     told = [x for e in contributed for x in (*e.operands, e.value)]
     needed = [n for x in told for n in (x.parts.values() if isinstance(x, Parts) else [x])]
-    results = []
-    with listen_to_nobody(), mg.record(values=True) as ran:
-        try:
-            results = Interpreter([*ends, *needed])(feeds, variables)[: len(ends)]
-        except GraphError as error:
-            problem = error
+    results, runs = [], []
+    for _ in range(calls):
+        with listen_to_nobody(), mg.record(values=True) as ran:
+            try:
+                results = Interpreter([*ends, *needed])(feeds, variables)[: len(ends)]
+            except GraphError as error:
+                problem = error
+        runs.append(ran.events)
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
     drawn = picture(ends, new_names, bodies=True)
     reached = {e.node for e in contributed}
     own = [y for y in dict.fromkeys(sums) if y in {*leaves} - reached]
-    film = static_film(drawn, forward, contributed, ran.events, extra, problem, own)
+    film = static_film(drawn, forward, contributed, runs, extra, problem, own)
     return film.giving(results)
 
 

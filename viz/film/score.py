@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from viz.film.film import BUILT, CLOCKS, GRADIENT, PLANNED, RUN, Film, Frame, latest
-from viz.picture.boxes import GIVEN, Picture, PictureNode
+from viz.picture.boxes import GIVEN, Picture, PictureNode, repeated
+from viz.words.text import row
 
 Key = tuple[str, ...]
-BOTH, BUILD, GRADIENTS, BACKWARD = (
-    "both",
-    "build",
-    "gradients",
-    "backward",
-)  # and "run": what a phase does
+# What a phase does; and "run".
+BOTH, BUILD, GRADIENTS, BACKWARD = "both", "build", "gradients", "backward"
+READ, MANY = 18, 40  # rows; of more, each call of a layer is one; and each strip of calls
 WHOLE = ("=", "return", "yield")  # what a line begins with whose expression is all that it computes
 
 
@@ -79,6 +78,9 @@ def score(film: Film) -> Score:
     nodes = {n.id: n for n in film.picture.nodes}
     graphs = components(film.picture)
     places = _places(film, nodes)
+    for most, strips in ((READ, False), (MANY, True)):
+        if len({key for key, _ in places.values()}) > most:
+            places = _by_call(film, places, strips)
     rows: dict[Key, Row] = {}
     numbers: dict[Key, int] = {}
     found: dict[tuple[int, int, str, str], list[str]] = {}
@@ -110,8 +112,19 @@ def counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
             yield i, counts
 
 
+def contrasted(film: Film, calls: int) -> Film:
+    """Return the film ending with how much its calls have built and run."""
+    *_, (_, ticks) = counted(film)
+    if not ticks[RUN] or any(s.bad for track in film.tracks.values() for _, s in track.values):
+        return film
+    about = {"calls": calls, "built": ticks[BUILT], "ran": ticks[RUN]}
+    done, last = row(f"done_{film.picture.kind}", **about), film.frames[-1]
+    ended = replace(last, caption=done, alone=last.plain)
+    return replace(film, frames=(*film.frames[:-1], ended))
+
+
 def aligned(scores: Sequence[Score]) -> list[Score]:
-    """The scores with their rows in the order of the last one, if they have the same rows."""
+    """Return the scores with rows in the order of the last one, if they have the same rows."""
     order = [row.label for row in scores[-1].rows] if scores else []
     return [_ordered(made, order) for made in scores]
 
@@ -145,7 +158,7 @@ def components(picture: Picture) -> dict[str, str]:
 def _kinds(
     frame: Frame, nodes: Mapping[str, PictureNode], graph: str
 ) -> dict[str, tuple[str, str]]:
-    """What happened in a step to each node that it marks; leaves of a tape are born with values."""
+    """Return what happened in a step to each marked node; leaves of a tape start with values."""
     found: dict[str, tuple[str, str]] = {}
     words = {BUILT: "built", RUN: "run", GRADIENT: "gradient"}
     for clock, node, sort in frame.marks:
@@ -158,7 +171,7 @@ def _kinds(
 
 
 def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key, Row]]:
-    """The row of each node: by the expression that made it; what has none, by its name."""
+    """Return the row of each node: by the expression that made it, or by its name."""
     written: dict[str, Frame] = {}
     for frame in film.frames:
         for mark in frame.marks:
@@ -174,7 +187,8 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
             if node.kind in GIVEN and "=" not in before:  # what it is written in is not its line
                 continue
             key = (place, before, inside, node.layer, node.op)
-            name = _within(node.layer, node.sign or node.op)
+            called = node.label if node.kind in GIVEN else node.sign or node.op
+            name = _within(node.layer, called)
             found[i] = key, Row(_label(before, inside, after), True, name)
             for k, x in enumerate(node.inputs):
                 readers.setdefault(x, (found[i][0], k))
@@ -190,8 +204,27 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
     return _told_apart(found)
 
 
+def _by_call(
+    film: Film, places: Mapping[str, tuple[Key, Row]], strips: bool
+) -> dict[str, tuple[Key, Row]]:
+    """Return one row for each call, or strip of calls, that the drawing folds."""
+    nodes = {n.id: n for n in film.picture.nodes}
+    readers = {x: n for n in reversed(film.picture.nodes) for x in n.inputs}
+    first = film.picture.overview() if film.opened is None else film.opened
+    found = dict(places)
+    for box in film.picture.fold(first).nodes:
+        path = "/".join(filter(None, (box.group, box.name)))
+        for i in box.members if box.kind == "group" and path not in film.picture.owners else ():
+            inner = nodes[i].group.removeprefix(path)
+            if not inner and nodes[i].kind in GIVEN and i in readers:  # what one call is given
+                inner = readers[i].group.removeprefix(path)
+            call = inner.strip("/").partition("/")[0] if repeated(path) and not strips else ""
+            found[i] = ("", path, call), Row(_within(box.group, call or box.name), False)
+    return found
+
+
 def _told_apart(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, Row]]:
-    """The rows; where several operators share one expression, what they are stands before it."""
+    """Prefix the labels of rows with operator names where several share one expression."""
     shared = Counter(key[:3] for key in {key for key, row in found.values() if row.is_code})
     return {
         i: (
@@ -203,12 +236,12 @@ def _told_apart(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, Ro
 
 
 def _within(group: str, name: str) -> str:
-    """A name with the layer that it belongs to."""
+    """Return a name with the layer that it belongs to."""
     return ".".join(filter(None, (group.rpartition("/")[2], name)))
 
 
 def _label(before: str, inside: str, after: str) -> str:
-    """The whole line where the expression is all that it computes, else the expression."""
+    """Return the whole line if the expression is all that it computes, else the expression."""
     start, end = before.rstrip(), after.partition("#")[0].strip()
     whole = not end and (not start or start.endswith(WHOLE))
     return f"{before}{inside}".strip() if whole else inside
@@ -222,7 +255,7 @@ def _value(film: Film, node: str, step: int, kind: str) -> str:
 
 
 def _lives(film: Film, notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Life, ...]:
-    """The life of each node; of a dynamic graph that another one follows, until its last step."""
+    """Return each node's lifetime; in a dynamic graph before another, until its last step."""
     last = len(film.frames) - 1
     reads = {x: graphs[n.id] for n in film.picture.nodes for x in n.inputs}
     given = {n.id for n in film.picture.nodes if n.kind in GIVEN}
@@ -241,13 +274,14 @@ def _lives(film: Film, notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tu
             if film.picture.kind == "dynamic":
                 used = ends.get(graphs[i], newest)
                 gone = freed.get(graphs[i]) if i in given else film.tracks[i].freed
-                end = gone or (used if used < newest else last)
+                again = gone is not None and gone <= note.step  # the next call put it there
+                end = last if again else gone or (used if used < newest else last)
             lives.append(Life(note.row, note.step, end))
     return tuple(_joined(lives))
 
 
 def _joined(lives: Iterable[Life]) -> Iterator[Life]:
-    """The lives in the order of their rows; those of one row that overlap are one."""
+    """Yield the lifetimes in the order of their rows; overlapping ones of a row are merged."""
     last = None
     for life in sorted(lives):
         if last and life.row == last.row and life.start < last.end:
@@ -261,7 +295,7 @@ def _joined(lives: Iterable[Life]) -> Iterator[Life]:
 
 
 def _phases(notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Phase, ...]:
-    """Steps in a row that do the same; a graph that runs again begins anew, as another one does."""
+    """Group successive steps that do the same; a rerun or another graph begins a new phase."""
     phases: list[Phase] = []
     seen: set[str] = set()  # what ran in this phase
     graph = ""  # which graph it is about
@@ -270,11 +304,11 @@ def _phases(notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Phase, 
         steps.setdefault(note.step, []).append(note)
     for step, there in sorted(steps.items()):
         kind = _does(there)
-        ran = {i for n in there for i in n.nodes if n.kind == "run" and i[0] != "b"}
+        ran = {i for n in there for i in n.nodes if n.kind in ("run", BOTH) and i[0] != "b"}
         at = next((graphs[n.nodes[-1]] for n in there if n.sort == "operator"), graph)
         if not kind:
             continue
-        again = bool(ran & seen) if kind == "run" else kind == BOTH and at != graph
+        again = kind in ("run", BOTH) and (bool(ran & seen) or (kind == BOTH and at != graph))
         if phases and phases[-1].kind == kind and not again:
             phases[-1] = phases[-1]._replace(end=step)
         else:
@@ -286,7 +320,7 @@ def _phases(notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Phase, 
 
 
 def _does(notes: list[Note]) -> str:
-    """What a step does; "" where leaves of a tape are there before anything happens."""
+    """Return what a step does; "" for leaves of a tape that exist before anything happens."""
     kinds = {note.kind for note in notes}
     if "gradient" in kinds:
         return BACKWARD

@@ -18,7 +18,7 @@ from viz.words.text import Pair, row
 
 
 class Passes:
-    """Which nodes have a gradient in the backward pass that is being told.
+    """Which nodes have a gradient in the current backward pass.
 
     In one pass a node sends each operand its share once. When it does so again, another pass has
     begun: with the last seed, if that came since, else just now.
@@ -41,7 +41,7 @@ class Passes:
         self.recent = {node}
 
     def before(self, share: Hashable) -> None:
-        """A share is about to be sent."""
+        """Note that a share is about to be sent; a repeated one begins a new pass."""
         again = share in self.recent
         if again or share in self.earlier:
             self.earlier = set()
@@ -56,7 +56,7 @@ def share(
     names: Sequence[str],
     passed: tuple[Any, Any],
 ) -> Flow:
-    """What goes back from `source` to its operand `index`, and how it came about.
+    """Return the gradient from `source` to its operand `index`, and how it was computed.
 
     known: the result and the operands, empty where these did not run; names: what they are called;
     passed: the upstream gradient and the share, None where they were not recorded
@@ -72,9 +72,7 @@ def share(
 
 
 def _local(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[str]) -> str:
-    """The local derivative: a number where it acts on each element, else its formula; "" where it
-    is a graph of its own.
-    """
+    """Return the local derivative: a number if elementwise, else a formula; "" for a graph."""
     op = source.op
     if op.elementwise and known:
         data = [x._array if isinstance(x, Tensor) else x for x in known]
@@ -91,7 +89,7 @@ def _local(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[s
 
 
 def told_share(flow: Flow, part: Any, **names: str) -> Pair:
-    """A share in words; `names` are those of its source and of the operand."""
+    """Describe a share; `names` are those of its source and of the operand."""
     told = flow.value.told
     if flow.before:
         sum_ = {"before": flow.before, "part": operand(told), "total": flow.after}

@@ -1,4 +1,4 @@
-"""How each box stands at one step of a film: what pages compute while they play, for stills."""
+"""The state of each box at one step of a film: what pages compute while they play, for stills."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from viz.words.text import ROWS
 
 @dataclass(frozen=True)
 class State:
-    """How a box stands at one step.
+    """The state of a box at one step.
 
-    born: whether it is there. done, of: how many of what makes its state have their value, out of
+    born: whether it exists. done, of: how many of what makes its state have their value, out of
     how many: of a group its operators. gradient: stays, once it arrived. clock: the steps at which
-    it was born and got its value, None before. now: the step is about it. failed: the run stopped
-    in it. bad: its value or gradient holds NaN or infinity.
+    it was built and got its value, None before. now: the step is about it. failed: the run stopped
+    in it. again: it is in the place of one that was freed. bad: its value or gradient holds NaN or
+    infinity.
     """
 
     born: bool
@@ -33,6 +34,7 @@ class State:
     now: bool
     failed: bool
     freed: bool
+    again: bool
     bad: bool
 
     @property
@@ -41,7 +43,7 @@ class State:
         return self.done == self.of
 
     def told(self, given: bool) -> cards.Clock:
-        """The clock: words with their numbers; `given`: of what computes nothing."""
+        """Return the clock's words with their numbers; `given`: for what computes nothing."""
         born, ran = self.clock
         if born is None:
             return ()
@@ -56,7 +58,7 @@ class State:
 
 
 def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, State]:
-    """The state of each box of `drawn` (the whole picture, if it is left out) at this step.
+    """Return the state of each box of `drawn` (by default the whole picture) at this step.
 
     A film that is over stays as it was at its end.
 
@@ -81,7 +83,7 @@ def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, Sta
 
 
 def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
-    """The nodes of the whole picture that make the state of a box.
+    """Return the nodes of the whole picture that determine the state of a box.
 
     Of a group these are its operators: what it is given does not make it, nor what runs inside of
     one of them. Of a strip these are the operators of its calls, of the result of an operator that
@@ -102,13 +104,13 @@ def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
 
 
 def calls(picture: Picture, box: PictureNode) -> tuple[tuple[str, ...], ...]:
-    """The same in parts: of a strip those of each call, of all else there is one."""
+    """Return the nodes that determine a box's state, in parts: one per call of a strip."""
     own = counted(picture, box)
     return tuple(tuple(i for i in cell if i in own) for cell in box.cells) or (own,)
 
 
 def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, cards.State]:
-    """The same as classes, texts and swatches of the cards, for a still of this step."""
+    """Return the states as classes, texts and swatches of the cards, for a still of this step."""
     boxes = (drawn or film.picture).nodes
     found = states(film, step, drawn)
     return {box.id: _on_card(film, box, found[box.id], step) for box in boxes}
@@ -126,6 +128,7 @@ def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.Sta
         "born": there and plan,
         "ran": there and state.ran and not given,
         "freed": state.freed,
+        "anew": state.again,
         "now": state.now and not film.still,
         "bad": state.bad,
         "bad-back": bool(state.gradient and state.gradient.bad),
@@ -144,7 +147,7 @@ def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.Sta
 
 
 def _on_cell(film: Film, ids: Sequence[str], step: int) -> tuple[str, ...]:
-    """The classes of a call in a strip."""
+    """Return the CSS classes of a call in a strip."""
     active = film.frames[step].active if step < len(film.frames) and not film.still else ()
     cell = _state([film.tracks[i] for i in ids], step, not set(ids).isdisjoint(active), False)
     looks = {
@@ -159,7 +162,8 @@ def _on_cell(film: Film, ids: Sequence[str], step: int) -> tuple[str, ...]:
 
 
 def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> State:
-    """The state of what these tracks make; its value is that of the last."""
+    """Return the state of what these tracks make; its value is that of the last."""
+    first, tracks = tracks[-1], [t.life(step) for t in tracks]
     births = [born for t in tracks if (born := _birth(t)) is not None and born <= step]
     runs = [max(past) for t in tracks if (past := [i for i, _ in t.values if i <= step])]
     value, gradient = (latest(x, step) for x in (tracks[-1].values, tracks[-1].gradients))
@@ -173,11 +177,12 @@ def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> State
         now=now,
         failed=failed,
         freed=all(t.freed is not None and t.freed <= step for t in tracks),
+        again=tracks[-1] is not first,
         bad=any(x.bad for x in (value, gradient) if x),
     )
 
 
 def _birth(track: Track) -> int | None:
-    """The step at which a node was born: where it was not built before, when it ran first."""
+    """Return the step at which a node was built, or first ran if it was not built before."""
     first = next((i for i, _ in track.values), None)
     return first if track.born is None else track.born

@@ -1,4 +1,4 @@
-"""What a learner asks of a node, in sentences: what came in, what goes out, what is kept."""
+"""Answers about a node, in sentences: its operands, its readers, what is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Told = tuple[int, str, Pair]  # from this step on, which question, the answer
 
 
 def told(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, list[Told]]:
-    """For each node the answers in the order of the steps: the last of each slot is true then."""
+    """Return each node's answers by step: the last one of each slot is true at that time."""
     readers: dict[str, list[PictureNode]] = {}
     for n in picture.nodes:
         for i in dict.fromkeys(n.inputs):
@@ -32,7 +32,7 @@ def told(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, list[Told]]
 
 
 def about(track: Track) -> Iterator[Told]:
-    """All but what becomes of the value, for which one has to know who reads it."""
+    """Yield all answers but where the value goes, which depends on its readers."""
     facts, born = track.facts, _born(track)
     if facts.maker:
         yield born, "maker", row("told_maker", op=facts.maker)
@@ -59,7 +59,7 @@ def _born(track: Track) -> int:
 def _goes_out(
     box: PictureNode, track: Track, births: Sequence[tuple[str, int | None]]
 ) -> Iterator[Told]:
-    """The value at each step at which it changes, or somebody more reads it."""
+    """Yield the value at each step at which it changes or gets another reader."""
     born = _born(track)
     moments = {born, *(step for step, _ in track.values)}
     moments |= {step for _, step in births if step is not None and step > born}
@@ -88,7 +88,7 @@ def _share(share: tuple[str, str]) -> Pair:
 
 
 def _way_back(facts: Facts) -> Iterator[tuple[str, Pair]]:
-    """What each operand's gradient is, in words of the upstream gradient, and what it needs."""
+    """Yield the formula of each operand's gradient from the upstream one, and what it needs."""
     if facts.rules:
         pairs = [_rule(*rule, times) for rule, times in Counter(facts.rules).items()]
         yield "local", row("told_local", shares=_joined(pairs, ", ", "，"))
@@ -100,7 +100,7 @@ def _way_back(facts: Facts) -> Iterator[tuple[str, Pair]]:
 
 
 def _rule(name: str, formula: str, times: int) -> Pair:
-    """What one operand's gradient is; one that is read twice gets it twice."""
+    """Describe the gradient of one operand; one that is read twice gets it twice."""
     english, chinese = (formula.replace(UPSTREAM, word) for word in ROWS["upstream"])
     key = "told_rule_same" if formula == UPSTREAM else "told_rule"
     told = row(key, name=name, formula=(english, chinese))
@@ -108,7 +108,7 @@ def _rule(name: str, formula: str, times: int) -> Pair:
 
 
 def _from(name: str, value: str) -> Pair:
-    """Where an operand came from; a number is called as it is."""
+    """Say where an operand came from; a number is its own name."""
     return row("told_from_constant" if name == value else "told_from", name=name, value=value)
 
 

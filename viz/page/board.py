@@ -45,7 +45,8 @@ WORDS = [
     *("board_live", "board_table", "help", "close", "score", "details"),
     *("clock_built", "clock_run", "clock_gradient", "clock_both"),
     *("phase_both", "phase_build", "phase_gradients", "phase_run", "phase_backward"),
-    *("tally_built", "tally_run", "tally_gradient", "key_there", "key_held", "card_ran"),
+    *("tally_built", "tally_run", "tally_gradient", "key_built", "key_input", "card_ran"),
+    *("gradient", "key_asked", "key_constant", "key_held", "key_bad", "key_now"),
 ]
 MODULES = (  # the browser's half
     *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside"),
@@ -76,7 +77,7 @@ class Board(Page):
         moves: bool = False,
         lanes: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """moves: a node of the same id is the same node in all pictures, and moves between them.
+        """Make a board of scenes; moves: a node keeps its id, and moves from picture to picture.
         lanes: a score with a column for each scene.
         """
         super().__init__()
@@ -92,13 +93,13 @@ class Board(Page):
 
     @traitlets.observe("off")
     def _switched(self, change: Any) -> None:
-        """Something was switched off or on: the kernel makes the scenes again."""
+        """Make the scenes again in the kernel after a switch was turned off or on."""
         if self._again is not None:
             self._show(self._again(list(change["new"])))
 
     @traitlets.observe("inputs")
     def _move(self, change: Any) -> None:
-        """The reader moved an input: one more scene, the last one, is about the new values."""
+        """Show the new values in the last scene after the reader moved an input."""
         moved = getattr(self, "_moved", None)  # none while it is made
         if moved is None:
             return
@@ -124,7 +125,7 @@ class Board(Page):
     # ---- As text -------------------------------------------------------------------------------
 
     def text(self) -> Pair:
-        """All steps, what is marked at each, the facts and the table, in both languages."""
+        """Return all steps with their marks, the facts and the table, as text in both languages."""
         english, chinese = ("\n".join(self._lines(i)) for i in (0, 1))
         return english, chinese
 
@@ -151,18 +152,20 @@ class Board(Page):
     # ---- For the browser -----------------------------------------------------------------------
 
     def _payload(self) -> dict[str, Any]:
-        """All that the browser needs, as plain JSON; each picture is drawn once."""
+        """Return all that the browser needs, as plain JSON; each picture is drawn once."""
         self._drawings: list[dict[str, Any]] = []
         self._drawn: dict[Any, int] = {}
         panels = [panel for scene in self.scenes for panel in scene.panels]
-        self._longest = max((panel.longest for panel in panels), default=0)
         held = dict.fromkeys(x for panel in panels for x in panel.held.values())
         self._scale = scale(x.raster for x in held if x.raster)
         self._known = {x: i for i, x in enumerate(held)}
-        self._pictured: dict[int, set[str]] = {}  # by picture the cards that hold a tensor
+        longest = max((len(words) for panel in panels for words in panel.said.values()), default=0)
+        self._rooms: dict[int, dict[str, Room]] = {}  # by picture, of the cards that say something
         for panel in panels:
-            pictured = self._pictured.setdefault(id(panel.among or panel.picture), set())
-            pictured |= {i for i, x in panel.held.items() if x.raster}
+            rooms = self._rooms.setdefault(id(panel.among or panel.picture), {})
+            rooms |= {i: rooms.get(i, Room(value=longest)) for i in panel.said}
+            pictured = (i for i, x in panel.held.items() if x.raster)
+            rooms |= dict.fromkeys(pictured, Room(value=longest, swatch=True))
         shown = [self._scene(scene) for scene in self.scenes]
         return {
             "scenes": shown,
@@ -178,7 +181,7 @@ class Board(Page):
             "words": {key: ROWS[key] for key in WORDS},
             "labels": {key: both(ROWS[key]) for key in WORDS},
             "slider": both(self.slider),
-            "signs": {kind: mark.sign for kind, mark in MARKS.items()},
+            "signs": {k: "" if mark.worded else mark.sign for k, mark in MARKS.items()},
             "legend": {kind: ROWS[f"mark_{kind}"] for kind in MARKS},
             "table_title": ROWS["table"],
         }
@@ -209,7 +212,7 @@ class Board(Page):
         }
 
     def _drawing(self, panel: Panel, beside: int) -> int:
-        """The number of a picture's drawing, which is made when it is first asked for."""
+        """Return the number of a picture's drawing, which is made when first needed."""
         whole, key = panel.picture, _key(panel)
         if whole is None or key in self._drawn:
             return self._drawn[key]
@@ -235,18 +238,16 @@ class Board(Page):
     def _render(
         self, picture: Picture, prefix: str, panel: Panel, width: int, shown: Mapping[str, State]
     ) -> str:
-        """A drawing that fits beside those it is shown with."""
+        """Draw a picture so that it fits beside those it is shown with."""
         among = panel.among
         whole = among if among is not None and len(among.nodes) <= FOCUS else picture
-        pictured = self._pictured[id(panel.among or panel.picture)]
-        room, seen = Room(value=self._longest), Room(value=self._longest, swatch=True)
-        rooms = panel.rooms or {n.id: seen if n.id in pictured else room for n in whole.nodes}
+        rooms = panel.rooms or self._rooms[id(panel.among or panel.picture)]
         return render(picture, prefix, rooms, shown, width=width, among=whole)
 
     # ---- Without widgets -----------------------------------------------------------------------
 
     def _still(self) -> str:
-        """The drawings of the step shown, and all steps as a list."""
+        """Return the drawings of the current step, and all steps as a list, as HTML."""
         if not self.scenes:
             return html("board_empty", "p")
         now = self.scenes[min(self.index, len(self.scenes) - 1)]
@@ -292,13 +293,13 @@ class Board(Page):
 
 
 def _key(panel: Panel) -> Any:
-    """What makes it the same drawing: the picture; of a large one also the part that is drawn."""
+    """Return the identity of a drawing: the picture and, of a large one, the part drawn."""
     large = panel.picture is not None and len(panel.picture.nodes) > FOCUS
     return id(panel.picture), id(panel.among), frozenset(panel.marks) if large else None
 
 
 def _about(node: Any) -> dict[str, Any]:
-    """What a click on a node tells."""
+    """Return what a click on a node shows."""
     title = (f"{node.label} · {node.title[0]}", f"{node.label} · {node.title[1]}")
     return {
         "title": title if node.title[0] else (node.label, node.label),

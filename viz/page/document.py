@@ -1,4 +1,4 @@
-"""A page of its own: one HTML file that reaches nothing, for whatever is shown.
+"""A standalone page: one HTML file that loads nothing, for whatever is shown.
 
 Widgets bring a script along, everything else is HTML that needs none; title, languages, style and
 policy are the same for all.
@@ -83,14 +83,14 @@ def write_page(
 
 
 def _script(module: str, values: dict[str, Any]) -> str:
-    """What the page does by itself, and the widget, if there is one."""
+    """Return the script of the page, and of the widget if there is one."""
     data = packed(values)
     widget = module.replace("export default", "const widget =") or "const widget = null;"
     return f"{assets.source('page.js')}\n{widget}\nopenPage(widget, String.raw`{data}`);\n"
 
 
 def packed(values: Any) -> str:
-    """Values as JSON that a script may hold, with a sign for each piece of it that repeats.
+    """Encode values as JSON that a script may contain, with signs for repeated pieces.
 
     The pieces are lines below, in the order of their signs; `page.js` puts them back.
     """
@@ -121,34 +121,27 @@ def table_html(
     rows: Iterable[Sequence[str]],
     caption: str = "",
     cells: str = LEFT,
-    told: bool = False,
 ) -> str:
-    """A table of cells that are HTML already; the first of each row names it.
-
-    told: the cells are sentences; where it is narrow they stand below each other, each under the
-    head of its column.
-    """
+    """Return a table of cells that are HTML already; the first of each row names it."""
     top = "".join(f'<th scope="col" {cells}>{cell}</th>' for cell in head)
-    heads = [f"<small hidden>{cell}</small>" if told else "" for cell in head[1:]]
-    name = "mg-shown mg-sentences" if told else "mg-shown"
     body = "".join(
         f'<tr><th scope="row" {LEFT}>{first}</th>'
-        + "".join(f"<td {cells}>{over}{cell}</td>" for over, cell in zip(heads, rest, strict=True))
+        + "".join(f"<td {cells}>{cell}</td>" for cell in rest)
         + "</tr>"
         for first, *rest in rows
     )
     said = f'<caption style="text-align:left;white-space:nowrap">{caption}</caption>'
     return (
-        f'<table class="{name}" style="{FONT}">{said if caption else ""}'
+        f'<table class="mg-shown" style="{FONT}">{said if caption else ""}'
         f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
 class Document:
-    """What shows itself as HTML that needs no script, and saves it as a page of its own."""
+    """An object that shows itself as HTML without scripts, and saves it as a standalone page."""
 
     def _page(self) -> tuple[Pair, str]:
-        """What it shows, in a few words, and the HTML of it, both in both languages."""
+        """Return what it shows, in a few words, and its HTML, both in both languages."""
         raise NotImplementedError
 
     def save(self, path: str | Path) -> Path:

@@ -1,11 +1,15 @@
-"""The language of a page: `viz.language("zh")`, and the switch that a reader clicks.
+"""The language of a page: `viz.language()`, and the switch that a reader clicks.
 
 Both languages are in the page, in elements with `lang`; style rules hide one of them. The switch
-changes them in the browser and tells the kernel, so that what is printed later follows.
+changes them in the browser and notifies the kernel, so that what is printed later follows.
+
+A notebook begins in the language that the reader chose last; before any choice, in that of
+JupyterLab or the browser, which the switch reports, and until then in the terminal's.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any, cast
 
 import anywidget
@@ -14,6 +18,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from minigrad.diagnostics import messages
+from minigrad_lessons import terminal
 from viz import assets
 from viz.page.document import SHEETS
 from viz.page.sheets import sheets
@@ -28,15 +33,16 @@ CODES = ["en", "zh", "both"]
 
 
 class LanguageSwitch(anywidget.AnyWidget):
-    """Three buttons, English, 中文 and both, for the notebook that they stand in."""
+    """Three buttons, English, 中文 and both, for the notebook that they are in."""
 
     _esm = assets.source("language.js")
     _css = sheets(*SHEETS, drawings=False)
     language = traitlets.Enum(CODES, "en").tag(sync=True)
+    guessed = traitlets.Bool(False).tag(sync=True)  # the browser may know better
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 
     def __init__(self) -> None:
-        self._asked = ""  # what the line of code asked for that ran last
+        self._asked: str | None = None  # what the line of code asked for that ran last
         self._choice: dict[str, Any] = {}  # what the reader chose, instead of what was asked for
         self._following = False
         super().__init__()
@@ -49,26 +55,29 @@ class LanguageSwitch(anywidget.AnyWidget):
             self._keep({"language": change["new"], "instead": self._asked})
 
     def _keep(self, choice: dict[str, Any]) -> None:
-        self._choice = choice
+        self._choice, self.guessed = choice, False
         mine.choose("language", choice)
 
-    def follow(self, code: str) -> None:
-        """Change to what a line asks for, unless the reader chose something else instead of that.
+    def follow(self, code: str | None) -> None:
+        """Switch to the language a line requests, unless the reader chose another one instead.
 
-        The choice holds in every notebook of the folder, until a line asks for something else.
+        The choice holds in every notebook of the folder, until a line requests another one. A
+        line without a code requests the choice, or else the reader's first language.
         """
         kept = mine.choices().get("language", self._choice)
         choice = kept if isinstance(kept, dict) else {}
-        chosen = choice.get("language") if choice.get("instead") == code else None
-        if choice and chosen is None:
-            self._keep({})
+        chosen = choice.get("language") if code in (None, choice.get("instead")) else None
+        chosen = chosen if chosen in CODES else code
+        if code is not None and choice.get("instead") != code:
+            self._keep({"language": chosen, "instead": code})
         self._asked, self._following = code, True
-        self.language = chosen if chosen in CODES else code
+        self.guessed = chosen is None and "MINIGRAD_LANGUAGE" not in os.environ
+        self.language = chosen or terminal.language()
         self._following = False
         messages.set_language(cast(Any, self.language))
 
     def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
-        """The browser asks for the Chinese font once; it is not part of the saved notebook."""
+        """Send the Chinese font, once, to the browser; it is not part of the saved notebook."""
         if message.get("kind") == "font":
             self.send({"kind": "font"}, [theme.FONT_PATH.read_bytes()])
 
@@ -80,7 +89,7 @@ class LanguageSwitch(anywidget.AnyWidget):
 
 
 def _fallback_rules(language: str) -> str:
-    """The style, with one language, for a page on which no switch is alive."""
+    """Return the style for one language, for a page without a working language switch."""
     page = ":is(.jp-Notebook, body):not([data-mg-language])"
     return sheets(*SHEETS, drawings=False).replace(f'[data-mg-language="{language}"]', page)
 
@@ -88,10 +97,11 @@ def _fallback_rules(language: str) -> str:
 _switch: LanguageSwitch | None = None
 
 
-def language(code: str) -> None:
+def language(code: str | None = None) -> None:
     """Show and speak English ("en"), Chinese ("zh") or "both", from here on.
 
-    Anything else is a ValueError.
+    Without a code, the language that was chosen last, in any notebook of the folder; before any
+    choice, the reader's own: that of JupyterLab or the browser. Anything else is a ValueError.
 
     In a notebook the switch is displayed, with which the reader changes it at any time: prose,
     widgets, captions and charts follow at once, what is printed follows from the next run on. A
@@ -104,10 +114,10 @@ def language(code: str) -> None:
     >>> language("en")
     """
     global _switch
-    if code not in CODES:
+    if code is not None and code not in CODES:
         raise ValueError(printed("language_unknown", value=repr(code)))
     if get_ipython() is None:
-        messages.set_language(cast(Any, code))
+        messages.set_language(cast(Any, code or terminal.language()))
         return
     if _switch is None:
         _switch = LanguageSwitch()

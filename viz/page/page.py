@@ -42,11 +42,11 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
 
     @abstractmethod
     def text(self) -> Pair:
-        """Everything it tells, as text in both languages."""
+        """Return everything it shows, as text in both languages."""
 
     @abstractmethod
     def _still(self) -> str:
-        """What a page without widgets shows."""
+        """Return what a page without widgets shows."""
 
     def save(self, path: str | Path) -> Path:
         """Write one HTML file that plays without a kernel and without a network."""
@@ -58,7 +58,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         return write_page(path, self._title(), note=note, css=css, module=self._esm, values=values)
 
     def _values(self, room: int) -> dict[str, Any]:
-        """What a page without a kernel plays: the positions of its sliders that fit in `room`."""
+        """Return what a page without a kernel plays: the slider positions that fit in `room`."""
         sliders, positions = kept(self.sliders, self._kept, room)
         if not positions:
             return {"data": self.data, "index": self.index}
@@ -66,11 +66,11 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         return {"data": data, "index": self.index, "kept": positions}
 
     def _title(self) -> Pair:
-        """What it shows, in a few words."""
+        """Return what it shows, in a few words."""
         return self.heading
 
     def _kept(self, inputs: list[float]) -> dict[str, Any]:
-        """What a page without a kernel shows for these inputs: what differs from now, and where."""
+        """Return what changes for these inputs on a page without a kernel, and the step to show."""
         try:
             data, index = self._moved_to(inputs)
         except GraphError as error:
@@ -79,7 +79,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         return {"data": changed} if index is None else {"data": changed, "index": index}
 
     def _moved_to(self, inputs: list[float]) -> tuple[dict[str, Any], int | None]:
-        """The content for other inputs, and the step to show, if it is another than before."""
+        """Return the content for other inputs, and the step to show if it changes."""
         raise NotImplementedError
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

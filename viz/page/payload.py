@@ -24,37 +24,23 @@ from viz.words.text import ROWS, Pair, Right, bilingual, both, html
 
 TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
-EACH_LIMIT = (
-    100  # boxes in all drawings with one group open; so many can be opened without a kernel
-)
+EACH_LIMIT = 100  # boxes in all drawings with one group open, which need no kernel to open
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
 # Pixels that a player has for a drawing, by how many there are: in a notebook, and on a phone.
-SIZES = {1: ((800, 350), (350, 400)), 2: ((800, 170), (350, 120))}
-LOW = 300  # of which its cards are as little high as they can be
+SIZES = {1: ((800, 350), (350, 400)), 2: ((800, 170), (165, 220))}
+SLIM = 200  # of which its cards show tensors without their numbers
 NARROW_LIMIT = 40  # boxes; more of them are too small on a phone, however they are laid out
 WORDS = [
-    *(
-        "player",
-        "first",
-        "back",
-        "forward",
-        "last",
-        "play",
-        "replay",
-        "more",
-        "position",
-        "zoom_in",
-        "zoom_out",
-    ),
-    *("fit", "fold", "keys", "score", "shape"),
-    *("value", "gradient", "not_computed", "not_yet", "kind", "open_group"),
-    *("close_group", "flows", "need_kernel", "inputs", "code", "program", "table", "table_short"),
-    *("details", "close", "help", "fold_short", "clock_built", "clock_run", "clock_gradient"),
-    *("clock_both", "phase_both", "phase_build", "phase_gradients", "phase_run", "phase_backward"),
-    *("tally_built", "tally_run", "tally_gradient", "key_there", "key_held"),
-    *("card_built", "card_ran", "card_declared", "card_fed", "card_given"),
-    *("swatch_value", "swatch_gradient", "look_swatch"),
-    *("look_born", "look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks"),
+    *("player", "first", "back", "forward", "last", "play", "replay", "more", "position"),
+    *("zoom_in", "zoom_out", "fit", "fold", "keys", "score", "shape", "value", "gradient"),
+    *("not_computed", "not_yet", "kind", "open_group", "close_group", "flows", "need_kernel"),
+    *("inputs", "code", "program", "table", "table_short", "details", "close", "help"),
+    *("fold_short", "clock_built", "clock_run", "clock_gradient", "clock_both", "phase_both"),
+    *("phase_build", "phase_gradients", "phase_run", "phase_backward", "tally_built", "tally_run"),
+    *("tally_gradient", "key_built", "key_held", "key_asked", "key_input", "key_constant"),
+    *("key_bad", "key_now", "card_built", "card_ran", "card_declared", "card_fed", "card_given"),
+    *("swatch_value", "swatch_gradient", "look_swatch", "look_born", "look_ran", "look_now"),
+    *("look_grad", "look_bad", "look_freed", "look_marks"),
 ]
 
 STILL = ("player", "keys")  # said in other words where nothing moves
@@ -69,7 +55,7 @@ def payload(
     graphs: Sequence[dict[str, Any]] | None = None,
     links: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """Everything that is shown. `graphs` are those of an earlier payload of the same pictures.
+    """Return all that is shown. `graphs` are those of an earlier payload of the same pictures.
 
     links: for each film but the first, which node of the first film each of its nodes is.
     """
@@ -129,12 +115,12 @@ def _edges(pairs: Sequence[tuple[Film, str]]) -> dict[str, list[str]]:
 
 
 def prefixes_of(name: str, films: Sequence[object]) -> list[str]:
-    """What the ids of each drawing begin with."""
+    """Return the prefix of the ids in each drawing."""
     return [f"{name}{'abcdef'[i]}" for i in range(len(films))]
 
 
 def _links(links: Sequence[Mapping[str, str]], prefixes: Sequence[str]) -> dict[str, str]:
-    """Which node is which, both ways."""
+    """Map each node to its counterpart, in both directions."""
     found = {}
     for prefix, mapping in zip(prefixes[1:], links, strict=False):
         for here, there in mapping.items():
@@ -147,7 +133,7 @@ def _links(links: Sequence[Mapping[str, str]], prefixes: Sequence[str]) -> dict[
 
 
 def graph(together: Together, number: int, prefix: str) -> dict[str, Any]:
-    """One graph with the drawings that can be had without a kernel, by the groups open in them."""
+    """Return a graph with the drawings available without a kernel, by their open groups."""
     film = together.films[number]
     picture = film.picture
     layers = frozenset(path for path in picture.groups if path not in picture.owners)
@@ -176,12 +162,12 @@ def graph(together: Together, number: int, prefix: str) -> dict[str, Any]:
 
 
 def key(opened: Collection[str]) -> str:
-    """The name of the drawing in which these groups are open."""
+    """Return the name of the drawing in which these groups are open."""
     return "\n".join(sorted(opened))
 
 
 def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str, frozenset[str]]:
-    """For each box that can be opened, the groups that this opens."""
+    """Map each box that can be opened to the groups that this opens."""
     found = {}
     bodies: dict[str, set[str]] = {}
     for path, owner in whole.owners.items():
@@ -195,7 +181,7 @@ def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str
 
 
 def view(together: Together, number: int, prefix: str, opened: Collection[str]) -> View:
-    """One drawing, and what is in its boxes."""
+    """Return one drawing, and what is in its boxes."""
     film = together.films[number]
     whole, drawn = film.picture, together.drawn(number, opened)
     among, rooms = together.among(number, opened)
@@ -244,14 +230,22 @@ def view(together: Together, number: int, prefix: str, opened: Collection[str]) 
 
 
 def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tuple[int, int]) -> str:
-    """The drawing as most of it is seen in a size, with room for whatever its cards will show."""
-    low = size[1] < LOW
-    rooms = {i: replace(room, low=low) for i, room in rooms.items()}
+    """Draw a picture for a window size, with room for whatever its cards will show."""
+    low, slim = size != SIZES[1][0], size[0] < SLIM
+    rooms = {
+        i: replace(
+            room,
+            low=low,
+            value=0 if slim and room.swatch else room.value,
+            gradient=0 if slim and room.back else room.gradient,
+        )
+        for i, room in rooms.items()
+    }
     return render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
 
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
-    """The drawing as it is at the end of the film. Raises LayoutError as `render` does."""
+    """Draw the picture as at the end of the film. Raises LayoutError as `render` does."""
     width = HALF_WIDE if beside else PAGE_WIDE
     states = on_cards(film, len(film.frames) - 1, drawn)
     return render(drawn, prefix, rooms_of(film, drawn), states, title, width)
@@ -260,7 +254,7 @@ def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: 
 def home(
     whole: Picture, drawn: Picture, prefix: str, among: Picture | None = None
 ) -> dict[str, str]:
-    """Where a node or an arrow is that is not drawn itself.
+    """Map each node or arrow that is not drawn to what is drawn in its place.
 
     among: what the drawing is laid out as.
     """
@@ -279,7 +273,7 @@ def home(
 
 
 def table(picture: Picture) -> str:
-    """The picture as an HTML table in both languages: the same data without a drawing."""
+    """Return the picture as an HTML table in both languages: the same data without a drawing."""
     names = {n.id: n.label for n in picture.nodes}
     keys = ("column_node", "column_operator", "column_inputs", "column_shape", "column_group")
     head = "".join(f'<th scope="col">{html(key)}</th>' for key in keys)

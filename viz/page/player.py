@@ -31,20 +31,8 @@ __all__ = ["Player", "Slider", "table"]
 
 # The browser's half, in the order in which they need each other.
 MODULES = (
-    *(
-        "widget",
-        "places",
-        "swatch",
-        "brief",
-        "camera",
-        "zoom",
-        "cards",
-        "travel",
-        "morph",
-        "canvas",
-        "scene",
-    ),
-    *("score", "inspector", "keys", "screen", "player"),
+    *("widget", "places", "swatch", "brief", "camera", "zoom", "cards", "travel", "morph"),
+    *("canvas", "scene", "score", "inspector", "keys", "screen", "player"),
 )
 _numbers = itertools.count(1)
 Links = Sequence[Mapping[str, str]]
@@ -95,7 +83,7 @@ class Player(Page):
 
     @traitlets.observe("inputs")
     def _move(self, change: Any) -> None:
-        """The reader moved a slider: run again. What cannot run says why, and nothing changes."""
+        """Run again after the reader moved a slider; if that fails, say why and change nothing."""
         if self._again is None or not self.data:
             return
         try:
@@ -106,7 +94,7 @@ class Player(Page):
             self.show(films, verdict, self.links)
 
     def _title(self) -> Pair:
-        """What kind of graphs there are, and their formula, if it is short."""
+        """Return the kinds of the graphs, and their formula if it is short."""
         if not self.films or self.films[0].title:
             return (self.films[0].title if self.films else None) or ROWS["player"]
         drawn = [film.picture for film in self.films]
@@ -125,7 +113,7 @@ class Player(Page):
         return payload(films, verdict, self.data["name"], graphs, self.links), None
 
     def _values(self, room: int) -> dict[str, Any]:
-        """Where a page would get too large, without the drawings of single groups that are open."""
+        """Return the page's values; if too large, without the drawings of single open groups."""
         values = super()._values(room)
         if room < 0:
             kept = [
@@ -141,7 +129,7 @@ class Player(Page):
         return values
 
     def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
-        """The browser asks for a drawing with other groups open."""
+        """Send the drawing with other groups open that the browser requests."""
         if message.get("kind") == "view":
             number, opened = int(message["graph"]), frozenset(map(str, message["opened"]))
             prefix = prefixes_of(self.data["name"], self.films)[number]
@@ -150,12 +138,12 @@ class Player(Page):
             self.send({"kind": "view", "graph": number, "key": message["key"], "view": made})
 
     def at_the_end(self) -> Self:
-        """Stand at the last step, where everything can be seen, instead of at the first."""
+        """Go to the last step, where everything can be seen, instead of the first."""
         self.index = max(0, len(self.data["frames"]) - 1)
         return self
 
     def at_backward(self) -> Self:
-        """Stand where the backward pass begins; at the end, if there is none."""
+        """Go to the step where the backward pass begins; to the end if there is none."""
         marks = [[mark.clock for mark in frame.marks] for frame in self.frames]
         self.at_the_end()
         self.index = next((i for i, clocks in enumerate(marks) if GRADIENT in clocks), self.index)
@@ -167,7 +155,7 @@ class Player(Page):
         return self.films[0].frames if self.films else ()
 
     def text(self) -> Pair:
-        """Everything the player tells, as text in both languages."""
+        """Return everything the player shows, as text in both languages."""
         if not self.films:
             return ROWS["player_empty"]
         halves = [film.text() for film in self.films]
@@ -178,7 +166,7 @@ class Player(Page):
         return "\n".join(english), "\n".join(chinese)
 
     def _still(self) -> str:
-        """What a page without widgets shows: a strip of stills, and the steps as a list."""
+        """Return what a page without widgets shows: a strip of stills, and the steps as a list."""
         if not self.films:
             return f"<p>{html('player_empty')}</p>"
         drawings = ""
@@ -200,6 +188,6 @@ class Player(Page):
 
 
 def _alike(one: Film, other: Film) -> bool:
-    """Whether two films are of the same drawing: the same boxes, whatever their values."""
+    """Return whether two films have the same drawing: the same boxes, whatever their values."""
     a, b = one.picture, other.picture
     return (a.kind, a.edges, a.owners) == (b.kind, b.edges, b.owners) and a.text() == b.text()

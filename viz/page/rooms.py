@@ -12,7 +12,7 @@ WIDTH = 5  # characters of a value in a box, at least
 
 
 def rooms_of(film: Film, drawn: Picture, *languages: str) -> dict[str, Room]:
-    """What each card keeps room for: as much as it will ever show in one of these languages.
+    """Return the room each card keeps: for all it will ever show in one of these languages.
 
     If there is none, that is what a page can show; both at once, if that is chosen now.
     """
@@ -40,6 +40,6 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:
-    """The lives of the nodes in a box; of the result of an operator, that operator's."""
+    """Return the tracks of the nodes in a box; for an operator's result, that operator's."""
     ids = node.members or (node.inputs if node.kind == "tensor" else (node.id,))
     return [film.tracks[i] for i in ids if i in film.tracks]

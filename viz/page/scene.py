@@ -54,7 +54,7 @@ class Chip(NamedTuple):
         return 2 * round((wide(self.told, NAME) + 2 * PAD) / 2), CHIP
 
     def svg(self) -> str:
-        """The chip around the point (0, 0)."""
+        """Return the SVG of the chip, centred at (0, 0)."""
         width, height = self.size
         kind = "mg-returns" if self.back else "mg-travels"
         inside = text("mg-chip-text", 0, 4.5, escape(self.told), "middle")
@@ -110,14 +110,14 @@ class Scene:
         self.height += LINE + 6 if verdict else 0
 
     def lefts(self) -> Iterator[tuple[Stage, float]]:
-        """Each stage, and where it begins."""
+        """Yield each stage and the x at which it begins."""
         x = 0.0
         for stage in self.stages:
             yield stage, x
             x += stage.width + GUTTER
 
     def parts(self, moment: Moment, language: str) -> dict[str, str]:
-        """All that is seen at a moment, from back to front."""
+        """Return all that is visible at a moment, from back to front."""
         found: dict[str, str] = {}
         for stage, x in self.lefts():
             there = stage.parts(moment, self.high - self.said, language)
@@ -133,7 +133,7 @@ class Scene:
         return found
 
     def chips(self, step: int) -> list[Chip]:
-        """What travels in a step, each chip with its way."""
+        """Return what moves in a step: each chip with its path."""
         return [
             chip._replace(way=tuple((px + x, py + EDGE) for px, py in chip.way))
             for stage, x in self.lefts()
@@ -141,7 +141,7 @@ class Scene:
         ]
 
     def svg(self, inside: str) -> str:
-        """The <svg> element around parts."""
+        """Return an <svg> element around parts."""
         size = f"{self.width:.0f}", f"{self.height:.0f}"
         return (
             f'<svg class="mg-svg" width="{size[0]}" height="{size[1]}" '
@@ -150,13 +150,13 @@ class Scene:
 
 
 def together(name: str, parts: Mapping[str, str], x: float, y: float) -> dict[str, str]:
-    """Parts somewhere else: the first and the last of them are the two ends of one group."""
+    """Move parts: the first and the last entry are the two ends of one translated <g>."""
     start = {f"{name}(": f'<g transform="translate({x:g},{y:g})">'}
     return {**start, **parts, f"{name})": "</g>"}
 
 
 def apart(chips: Sequence[Chip]) -> list[Chip]:
-    """Chips that would cover each other where they begin, beside each other."""
+    """Move chips that would overlap at the start beside each other."""
     placed: list[Chip] = []
     for chip in sorted(chips, key=lambda chip: chip.way[0]):
         x, y = chip.way[0]
@@ -203,7 +203,7 @@ class Stage:
                 self.arrows[e.id] = edges[i]
 
     def flows(self, step: int) -> list[tuple[PictureEdge, Flow]]:
-        """What travels in a step, along arrows that are drawn; along each, one thing."""
+        """Return what moves in a step along the drawn arrows; one thing along each."""
         if step >= len(self.film.frames):
             return []
         found: dict[str, tuple[PictureEdge, Flow]] = {}
@@ -213,7 +213,7 @@ class Stage:
         return list(found.values())
 
     def chips(self, step: int) -> list[Chip]:
-        """What travels in a step, in the coordinates of the stage."""
+        """Return what moves in a step, in the coordinates of the stage."""
         found = []
         for e, flow in self.flows(step):
             way = tuple((x, y + TITLE) for x, y in self._way(e, flow.back))
@@ -223,14 +223,14 @@ class Stage:
         return found
 
     def _way(self, e: PictureEdge, back: bool) -> tuple[Point, ...]:
-        """From the middle of one card along the arrow into the middle of the other."""
+        """Return the path along an arrow, from the middle of one card to that of the other."""
         points = self.drawing.way(e, back)
         ends = [self.drawing.there.nodes[i] for i in (e.source, e.target)][:: -1 if back else 1]
         first, last = ((box.x + box.width / 2, box.y + box.height / 2) for box in ends)
         return (*_line(first, points[0]), *points[:-1], *_line(points[-1], last), last)
 
     def parts(self, moment: Moment, low: float, language: str) -> dict[str, str]:
-        """Title, frames, arrows, cards and caption at a moment."""
+        """Return the title, frames, arrows, cards and caption at a moment."""
         p, drawing = self.prefix, self.drawing
         there = looks(self.film, self.drawn, moment, dict(self._arriving(moment)))
         born = {i for i, state in there.items() if "mg-unborn" not in state.classes}
@@ -256,7 +256,7 @@ class Stage:
             yield (e.source if flow.back else e.target), flow
 
     def _used(self, moment: Moment) -> set[str]:
-        """The arrows along which something has gone back."""
+        """Return the arrows along which a gradient has flowed."""
         steps = range(min(moment.step, len(self.film.frames) - 1) + 1)
         return {e.id for i in steps for e, flow in self.flows(i) if flow.back}
 
@@ -274,7 +274,7 @@ class Stage:
 
 
 def _line(start: Point, end: Point) -> tuple[Point, ...]:
-    """A straight line as a Bézier curve, without its end."""
+    """Return a straight line as a Bézier curve, without its end."""
     (x, y), (u, v) = start, end
     return tuple((x + (u - x) * k / 3, y + (v - y) * k / 3) for k in range(3))
 
@@ -282,7 +282,7 @@ def _line(start: Point, end: Point) -> tuple[Point, ...]:
 def looks(
     film: Film, drawn: Picture, moment: Moment, arriving: Mapping[str, Flow]
 ) -> dict[str, cards.State]:
-    """What each card shows at a moment; what is on its way is not there yet."""
+    """Return what each card shows at a moment; what is still moving has not arrived yet."""
     found = on_cards(film, moment.step, drawn)
     before = {} if moment.arrived else on_cards(film, max(moment.step - 1, 0), drawn)
     for i, flow in arriving.items():
@@ -300,7 +300,7 @@ def looks(
 
 
 def broken(said: str, width: float) -> list[str]:
-    """A sentence as lines of at most this width; the last one ends with … where there are more.
+    """Wrap a sentence to lines of at most this width; the last ends with … if text is cut.
 
     What follows a colon is a formula, or another sentence: if that fits a line, it has its own.
     """
@@ -317,7 +317,7 @@ def broken(said: str, width: float) -> list[str]:
 
 
 def _words(said: str) -> Iterator[str]:
-    """Where a line may end: after a space, and beside any Chinese character but before a mark."""
+    """Yield pieces after which a line may end: a space, or Chinese not followed by a mark."""
     word = ""
     for i, c in enumerate(said):
         word += c

@@ -27,7 +27,7 @@ class Panel:
     words; held: what cards and inspector show of them, tensors as pictures; among: the union of
     pictures where each node of this one has its place; code: lines, each with its mark ("" for
     none); svg: a finished drawing that has no nodes; message: a sentence beneath, or instead of a
-    drawing. alike: marked as at the step before, so that the text need not tell it. rooms, states:
+    drawing. alike: marked as at the step before, so that the text can leave it out. rooms, states:
     of a picture that is shown as it is elsewhere, what its cards hold.
     """
 
@@ -46,19 +46,19 @@ class Panel:
     untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
 
     @property
-    def longest(self) -> int:
-        """Characters of the longest sign and value in a card."""
+    def said(self) -> dict[str, str]:
+        """The text in the cards: the sign of a mark, and a value."""
         notes = self.written
-        told = (note(self.marks.get(i, ""), notes.get(i, "")) for i in (*self.marks, *notes))
-        return max(map(len, told), default=0)
+        told = {i: note(self.marks.get(i, ""), notes.get(i, "")) for i in (*self.marks, *notes)}
+        return {i: words for i, words in told.items() if words}
 
     @property
     def written(self) -> dict[str, str]:
-        """What stands on the cards in words: of a tensor what there is beside its picture."""
+        """The texts on the cards: for a tensor, what is beside its picture."""
         return {**self.notes, **{i: x.beside for i, x in self.held.items()}}
 
     def text(self, i: int) -> list[str]:
-        """The panel as lines of text in language i: its title, and what is marked."""
+        """Return the panel as lines of text in language i: its title, and what is marked."""
         lines = [f"  {self.title[i]}"]
         for node in self.picture.nodes if self.picture else ():
             kind, value = self.marks.get(node.id, ""), self.notes.get(node.id, "")
@@ -76,8 +76,8 @@ class Panel:
 class Scene:
     """One step: what happened, the panels, facts beneath them, and the row of the table.
 
-    place: what stands beside the slider instead of the number of the step.
-    inputs: where the sliders of the inputs stand, if the board has any.
+    place: the label beside the slider instead of the number of the step.
+    inputs: the positions of the sliders of the inputs, if the board has any.
     """
 
     caption: Pair
@@ -89,17 +89,17 @@ class Scene:
 
     @property
     def drawn(self) -> int:
-        """How many drawings stand beside each other."""
+        """The number of drawings side by side."""
         return max(1, sum(panel.picture is not None for panel in self.panels))
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table that belongs to all steps; told: the captions say what its last column does."""
+    """A table of all steps; folds: the column, counted from the end, that a phone leaves out."""
 
     head: tuple[Pair, ...]
     rows: tuple[tuple[Pair, ...], ...]
-    told: bool = False
+    folds: int = 0
 
     def text(self, i: int) -> list[str]:
         return [" | ".join(cell[i] for cell in line) for line in (self.head, *self.rows)]
@@ -113,31 +113,27 @@ class Sheet:
             for k, line in enumerate(self.rows)
         )
         return (
-            f'<table class="mg-table{" mg-told" * self.told}">'
+            f'<table class="mg-table mg-folds-{self.folds}">'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 
 
 def spoken(panel: Panel) -> Pair:
-    """The marks in words, for those who do not see the drawing."""
+    """Describe the marks in words, for screen readers."""
     kinds = dict.fromkeys(panel.marks.values())
     nodes = panel.picture.nodes if panel.picture else ()
-    halves = []
-    for i, (colon, comma, semicolon) in enumerate([(": ", ", ", "; "), ("：", "、", "；")]):
-        parts = [
-            ROWS[f"mark_{kind}"][i]
-            + colon
-            + comma.join(n.label for n in nodes if panel.marks.get(n.id) == kind)
-            for kind in kinds
-        ]
-        halves.append(semicolon.join(parts))
-    return row("alt_marks", marks=(halves[0], halves[1])) if kinds else ("", "")
+    named = {k: [n.label for n in nodes if panel.marks.get(n.id) == k] for k in kinds}
+    english, chinese = (
+        semicolon.join(ROWS[f"mark_{k}"][i] + colon + comma.join(named[k]) for k in kinds)
+        for i, (colon, comma, semicolon) in enumerate([(": ", ", ", "; "), ("：", "、", "；")])
+    )
+    return row("alt_marks", marks=(english, chinese)) if kinds else ("", "")
 
 
 def legend(scene: Scene) -> Pair:
-    """What the signs mean that stand in the drawings of one step."""
+    """Explain the signs in the drawings of one step; words need no legend."""
     found = {kind for panel in scene.panels for kind in panel.marks.values()}
-    kinds = [kind for kind in MARKS if kind in found]
+    kinds = [kind for kind, mark in MARKS.items() if kind in found and not mark.worded]
     english, chinese = (
         " · ".join(f"{MARKS[kind].sign} {ROWS[f'mark_{kind}'][i]}" for kind in kinds)
         for i in (0, 1)
@@ -146,7 +142,7 @@ def legend(scene: Scene) -> Pair:
 
 
 def focus(picture: Picture, chosen: Mapping[str, str]) -> Picture:
-    """Of a large picture the chosen nodes and their neighbours, or its layers; else all of it.
+    """Reduce a large picture to the chosen nodes and their neighbours, or to its layers.
 
     Of neighbours that are too many to lay out the layers, too.
     """

@@ -9,6 +9,6 @@ WIDGETS = ":is(.mg-player, .mg-ask, .mg-language, .mg-shown, body[data-mg-page])
 
 
 def sheets(*names: str, drawings: bool = True) -> str:
-    """The text of these style sheets, after the tokens and, unless there are none, drawings."""
+    """Return the text of these style sheets, after the tokens and, if any, that of drawings."""
     first = f"{WIDGETS} {{ {variables()} }}\n{page_style() if drawings else ''}"
     return first + "".join(assets.source(f"{name}.css") for name in names)

@@ -58,11 +58,11 @@ class Sliders:
                 self.shown.append(slider(well_formed(f"{label}{place}"), float(array[index])))
 
     def positions(self, inputs: Mapping[Any, Any]) -> tuple[float, ...]:
-        """Where the sliders stand for these inputs."""
+        """Return the positions of the sliders for these inputs."""
         return tuple(float(x) for key, _ in self._moved for x in np.ravel(inputs[key]))
 
     def inputs(self, positions: Sequence[float]) -> dict[Any, Any]:
-        """For each input that has sliders the array that they stand for."""
+        """Return the array for these positions, for each input that has sliders."""
         left = iter(positions)
         return {
             key: np.array([next(left) for _ in range(old.size)], old.dtype).reshape(old.shape)
@@ -71,7 +71,7 @@ class Sliders:
 
 
 def slider(label: str, value: float) -> Slider:
-    """A slider around a value, to zero and beyond on one side and as far on the other."""
+    """Make a slider around a value, to beyond zero on one side and as far on the other."""
     step = max(4.0, 2 * abs(value)) / FINE
     unit = 10.0 ** np.floor(np.log10(step))
     step = float(unit * next(m for m in (1, 2, 2.5, 5, 10) if m * unit >= step * 0.999))
@@ -81,7 +81,7 @@ def slider(label: str, value: float) -> Slider:
 def kept(
     sliders: Sequence[Slider], made: Callable[[list[float]], dict[str, Any]], room: int
 ) -> tuple[list[Slider], list[dict[str, Any]]]:
-    """The sliders of a page without a kernel, and what it shows for each of their positions.
+    """Return the sliders of a page without a kernel, and what it shows at each position.
 
     made: what the kernel would send for some inputs. The positions are as fine as `room` bytes of
     JSON allow; none are kept where that is too little.

@@ -1,6 +1,6 @@
 """The score beneath a moving picture: a staff for each film, all on one axis of steps.
 
-What a step adds is a part of its own, which stays: pictures are made of the differences.
+What a step adds is a separate part, which stays: pictures are made of the differences.
 """
 
 from __future__ import annotations
@@ -27,13 +27,7 @@ LARGEST, RINGED = 13, 8  # radius of a mark, and of one that has room for a ring
 DOT = 5  # radius of a mark, px: smaller ones are dots
 TALLIES = {BUILT: "tally_built", RUN: "tally_run", GRADIENT: "tally_gradient"}
 LOOKS = {"built": "mg-born", "run": "mg-ran", BOTH: "mg-ran", "gradient": "mg-passed"}
-SIGNS = {
-    BUILD: "○",
-    GRADIENTS: "∂",
-    "run": "●",
-    BOTH: "○●",
-    BACKWARD: "∂",
-}  # of phases too narrow for a word
+SIGNS = {GRADIENTS: "∂", BACKWARD: "∂"}  # of phases too narrow for a word; others have a look
 PHASES = {
     BUILD: "mg-born",
     GRADIENTS: "mg-asked",
@@ -67,11 +61,11 @@ class Staffs:
             self.height += HEAD + self.row * len(made.rows) + FOOT
 
     def x(self, step: float) -> float:
-        """The middle of a column."""
+        """Return the x of the middle of a column."""
         return self.left + self.column * (step + 0.5)
 
     def parts(self, step: int) -> dict[str, str]:
-        """All that is seen of them at a step, from back to front."""
+        """Return all that is visible of the staffs at a step, from back to front."""
         found = {
             f"{name}-{i}": svg
             for i, staff in enumerate(self.staffs)
@@ -95,11 +89,11 @@ class Staff:
         self.stairs = self._stairs()
 
     def y(self, row: float) -> float:
-        """The middle of a row."""
+        """Return the y of the middle of a row."""
         return self.low + HEAD + self.score.row * (row + 0.5)
 
     def parts(self, step: int) -> Iterator[tuple[str, str]]:
-        """What is seen of it at a step, by names."""
+        """Yield what is visible of the staff at a step, with names."""
         yield "rows", self._rows()
         yield "head", self._head(step)
         here = {note.row for note in self.notes.get(step, ())}
@@ -117,7 +111,7 @@ class Staff:
         return "".join(f'<path class="mg-axis" d="{way}"/>' for way in ways)
 
     def _head(self, step: int) -> str:
-        """What it is called, and what was counted; where rows have no names, the one of now."""
+        """Return the title and the counts as SVG; if rows have no names, the current row's too."""
         last = self.counted[-1][1]
         now = next(counts for i, counts in reversed(self.counted) if i <= step)
         words = [
@@ -138,14 +132,14 @@ class Staff:
         )
 
     def _line(self, i: int, label: str, here: bool) -> str:
-        """The code of a row, lit while it happens."""
+        """Return the code of a row as SVG, highlighted while it runs."""
         wide_, y = self.score.left - EDGE - 4, self.y(i)
         size = f'width="{wide_:g}" height="20" rx="5"'
         lit = f'<rect class="mg-lit" x="{EDGE - 6}" y="{y - 10:g}" {size}/>'
         return (lit if here else "") + text("mg-code", EDGE, y + 4, _short(label, wide_ - 10))
 
     def _stairs(self) -> dict[int, list[tuple[str, Note, Note]]]:
-        """By steps, from which mark to which a phase goes on."""
+        """Return, by step, the pairs of marks that a phase connects."""
         found = defaultdict(list)
         for kind, start, end in self.made.phases:
             within = [
@@ -161,7 +155,7 @@ class Staff:
         return found
 
     def _step(self, k: int) -> str:
-        """What a step adds: the lives that go on, the way from mark to mark, its marks."""
+        """Return what a step adds: continuing lifetimes, lines from mark to mark, its marks."""
         score, lives, stairs = self.score, "", ""
         for row, start, end in self.made.lives:
             if start <= k <= end:
@@ -175,7 +169,7 @@ class Staff:
         return lives + stairs + "".join(map(self._mark, self.notes.get(k, ())))
 
     def _between(self, one: Note, other: Note) -> str:
-        """A line from the border of one mark to that of the next."""
+        """Return a line from the border of one mark to that of the next."""
         (x, y), (u, v) = ((self.score.x(n.step), self.y(n.row)) for n in (one, other))
         part = min(0.5, self.score.radius / (dist((x, y), (u, v)) or 1))
         dx, dy = part * (u - x), part * (v - y)
@@ -197,10 +191,10 @@ class Staff:
         return _disc("mg-cover", x, y, r) + ring + shown + (said if fits else "")
 
     def _phase(self, kind: str, start: int, end: int) -> str:
-        """A phase with its word, or its sign; the word of the first one has room before it."""
+        """Return a phase with its name or its sign; the first one's name may be before it."""
         score, y = self.score, self.y(len(self.made.rows) - 0.5) + 6
         left, width = score.x(start - 0.46), (end - start + 0.92) * score.column
-        word, sign = ROWS[f"phase_{kind}"][score.spoken], SIGNS[kind]
+        word, sign = ROWS[f"phase_{kind}"][score.spoken], SIGNS.get(kind, "")
         fits, first = wide(word, SMALL) * 1.05 < width - 2, (start, end) == self.made.phases[0][1:]
         inside = word if fits else sign if wide(sign, SMALL) < width else ""
         said = text("mg-mark", left + width / 2, y + 15, inside, "middle")
@@ -210,7 +204,7 @@ class Staff:
 
 
 def _box(look: str, x: float, y: float, wide: float, high: float, round_: float) -> str:
-    """A rectangle that looks as cards in a state do."""
+    """Return a rectangle in the style of cards in a state."""
     size = f'width="{wide:g}" height="{high:g}" rx="{round_:g}"'
     return f'<g class="{look}"><rect class="mg-card" x="{x:g}" y="{y:g}" {size}/></g>'
 
@@ -220,6 +214,6 @@ def _disc(look: str, x: float, y: float, r: float) -> str:
 
 
 def _short(code: str, room: float) -> str:
-    """As much of a line of code as there is room for."""
+    """Cut a line of code to the room there is."""
     most = next((n for n in range(len(code), 0, -1) if wide(code[:n], SMALL) <= room), 0)
     return escape(plain(code, max(most, 1)))

@@ -35,8 +35,9 @@ def node(
     texts: Texts | None = None,
     swatches: Swatches | None = None,
 ) -> dict[str, Any]:
-    """All that is known of a node, but for what most lack; `told` answers what a learner asks of
-    it. Each sentence and each swatch is sent once, where there are `texts` and `swatches`.
+    """Return all that is known of a node; `told` answers a learner's questions.
+
+    Each sentence and each swatch is sent once, where there are `texts` and `swatches`.
     """
     value, gradient = film.scales
 
@@ -63,7 +64,7 @@ def node(
 
 
 def _told(told: Iterable[Told], said: Callable[[Pair], Any]) -> dict[str, list[Any]]:
-    """By question the answers: the step from which on each is true, and the sentence."""
+    """Return the answers by question: the step from which each is true, and the sentence."""
     found: dict[str, list[Any]] = {}
     for step, slot, text in sorted(told, key=lambda entry: SLOTS.index(entry[1])):
         found.setdefault(slot, []).append([step, said(text)])
@@ -71,12 +72,12 @@ def _told(told: Iterable[Told], said: Callable[[Pair], Any]) -> dict[str, list[A
 
 
 def result(track: Track, op: str) -> Track:
-    """What is to be told of the result of an operator that has a box of its own."""
+    """Return the track of an operator's result that has a separate box."""
     return replace(track, facts=Facts(line=track.facts.line, maker=op), filled=[], read=[])
 
 
 def held(summary: Summary, scale: float, swatches: Swatches | None = None) -> dict[str, Any]:
-    """A summary; of a plain number the words are the number, and there is nothing to see."""
+    """Return a summary as JSON; a plain number has only its text and no swatch."""
     found: dict[str, Any] = {"short": summary.short, **_bad(summary)}
     if summary.long != (summary.short, summary.short):
         found["long"] = summary.long
@@ -107,7 +108,7 @@ def _bad(summary: Summary) -> dict[str, bool]:
 
 
 def frame(films: Sequence[Shown], swatches: Swatches) -> dict[str, Any]:
-    """One step of all films; a film that ended earlier stays at its last frame.
+    """Return one step of all films; a film that ended earlier stays at its last frame.
 
     What most steps lack is left out.
     """
@@ -130,9 +131,7 @@ def frame(films: Sequence[Shown], swatches: Swatches) -> dict[str, Any]:
 
 
 def _flow(flow: Flow, scale: float, swatches: Swatches) -> str | dict[str, Any]:
-    """What travels along an arrow: an operand in few words (the rest is known of the node that it
-    comes from), or a share of a gradient with what it is made of.
-    """
+    """Return what moves along an arrow: a short operand, or a gradient share with its parts."""
     if not flow.back:
         return flow.value.short
     value = {"value": flow.value.told, **_bad(flow.value)}
@@ -143,7 +142,7 @@ def _flow(flow: Flow, scale: float, swatches: Swatches) -> str | dict[str, Any]:
 
 
 def file(block: Block, films: Sequence[Film]) -> str:
-    """What the file of a block is called: a notebook cell by its number."""
+    """Return the name of a block's file: a notebook cell by its number."""
     for film in films:
         for frame in film.frames:
             if frame.lines and frame.code and block.holds(frame.lines):
@@ -152,13 +151,13 @@ def file(block: Block, films: Sequence[Film]) -> str:
 
 
 def lanes(pairs: Sequence[tuple[Film, str]]) -> list[dict[str, Any]]:
-    """The score of each film; the same rows stand in the same order."""
+    """Return the score of each film, with the same rows in the same order."""
     scores = aligned([score(film) for film, _ in pairs])
     return [lane(*pair, made) for pair, made in zip(pairs, scores, strict=True)]
 
 
 def lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
-    """The score of one film, and how much its clocks had counted by which step."""
+    """Return the score of one film, and what its clocks had counted by each step."""
     counts = [[i, *ticks.values()] for i, ticks in counted(film)]
     total = dict(zip((*CLOCKS, PLANNED), counts[-1][1:], strict=True))
     told = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in total.items() if count)
@@ -177,23 +176,24 @@ def lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
 
 
 def _note(note: Note) -> list[Any]:
-    """A note; most are of operators, and what a node holds is known of the node."""
+    """Return a note as a list; its sort is left out for operators, as most are."""
     sort = [] if note.sort == "operator" else [note.sort]
     return [note.step, note.row, note.kind, " ".join(note.nodes), *sort]
 
 
 def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, Any]:
-    """The score with a column for each call, of which `starts` are the steps they begin with.
+    """Return the score with a column for each call; `starts` are the calls' first steps.
 
     In its column a call builds first, if it makes a graph, and then runs; what it does is spread
-    over its half of the column, or all of it.
+    over its half of the column, or all of it. What is built there waits until it runs.
     """
     made = score(film)
+    made = made._replace(notes=tuple(note for note in made.notes if note.sort != "constant"))
     calls: dict[int, list[Note]] = {i: [] for i in range(len(starts))}
     for note in made.notes:
         calls[max(0, bisect_right(starts, note.step) - 1)].append(note)
     columns: dict[int, float] = {}  # by the step of the film
-    phases = []
+    phases, lives = [], []
     for call, notes in calls.items():
         halves = [
             {n.step for n in notes if (n.kind == "built") is built} for built in (True, False)
@@ -204,16 +204,19 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
                 columns[step] = call + begins + wide * (k + 0.5) / len(steps) - 0.5
             if steps:
                 phases.append((kind, call + begins - 0.04, call + begins + wide - 0.96))
+        built, ran = (
+            {n.row: n.step for n in reversed(notes) if n.kind == kind and n.sort != "gradient"}
+            for kind in ("built", "run")
+        )
+        lives += [(i, columns[built[i]], columns[ran[i]]) for i in built if i in ran]
     told = lane(film, prefix, made)
-    last = len(starts) - 1
-    ends = [max(0, bisect_right(starts, step) - 1) for step, *_ in told["counted"]]
     return {
         **told,
         "notes": [[columns[step], *rest] for step, *rest in told["notes"]],
-        "lives": [(row, columns[start], last) for row, start, _ in made.lives],
+        "lives": lives,
         "phases": phases,
         "counted": [
-            [end, *counts] for end, (_, *counts) in zip(ends, told["counted"], strict=True)
+            [max(0, bisect_right(starts, step) - 1), *rest] for step, *rest in told["counted"]
         ],
         "nodes": {
             f"{prefix}-{n.id}": {
@@ -227,5 +230,5 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
 
 
 def _at(values: Iterable[tuple[int, Summary]], columns: dict[int, float]) -> list[list[Any]]:
-    """Values by the columns in which they are noted, in few words."""
+    """Return short values with the columns in which they are noted."""
     return [[columns[i], {"short": s.short}] for i, s in values if i in columns and s.short != "?"]

@@ -1,8 +1,8 @@
-"""What a notebook stores of a widget: its text, its HTML, and the live view where one can live.
+"""What a notebook stores of a widget: its text, its HTML, and the live view where one can run.
 
 In a page of a browser the view wins. Programs that run a notebook and keep what it shows
-(nbconvert, nbgrader) would keep a view that asks the network for its scripts, so they get text and
-HTML alone.
+(nbconvert, nbgrader) would keep a view that loads its scripts from the network, so they get text
+and HTML alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SERVERS = ("JPY_SESSION_NAME", "SERVER_SOFTWARE")  # set where a server runs cel
 
 
 def lives() -> bool:
-    """Whether widgets can live where this cell is shown.
+    """Return whether widgets can run where this cell is shown.
 
     A browser numbers its messages at random; Python's client, which programs use, by its session.
     """
@@ -31,7 +31,7 @@ def lives() -> bool:
 
 
 def stored(bundle: Any, text: str, html: str) -> Any:
-    """The bundle of a widget with its text and HTML, without the view where it cannot live."""
+    """Add text and HTML to the bundle of a widget; drop the view where widgets can't run."""
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     data |= {"text/plain": text, "text/html": html}
     if not lives():

@@ -14,7 +14,7 @@ MANY = 8  # cards in one still; of larger ones the strip has two
 
 
 def strip(films: Sequence[Film], orders: Sequence[Mapping[str, int]]) -> str:
-    """Two or three stills with what is to be seen in each, one language a line.
+    """Return two or three stills with a description of each, one language per line.
 
     Raises LayoutError where a film cannot be drawn.
     """
@@ -29,15 +29,16 @@ def strip(films: Sequence[Film], orders: Sequence[Mapping[str, int]]) -> str:
 
 
 def moments(films: Sequence[Film], cards: int = 0) -> list[tuple[int, Pair]]:
-    """The steps that teach most, in their order, and what is to be seen at each.
+    """Return the most instructive steps, in order, and what can be seen at each.
 
-    Of a dynamic graph that is when half of it has grown, of a static one when all of it stands and
-    nothing has run: the two differ there. Of both, the end.
+    Of a dynamic graph that is when half of it has grown, of a static one when all of it is built
+    and nothing has run: the two differ there. Of both, the end.
     """
     last = max(len(film.frames) for film in films) - 1
     wanted: list[tuple[int, str]] = []
     for film in films:
-        ran = _steps(film, RUN)
+        first = min((t.freed for t in film.tracks.values() if t.freed), default=last)
+        ran = [i for i in _steps(film, RUN) if i < first or film.picture.kind == "static"]
         half, forward = _nth(ran, (len(ran) + 1) // 2), max(ran, default=0)
         if film.picture.kind == "dynamic":
             wanted += [(half, "grown")]
@@ -54,15 +55,13 @@ def moments(films: Sequence[Film], cards: int = 0) -> list[tuple[int, Pair]]:
 
 
 def _apart(films: Sequence[Film], step: int) -> str:
-    """Which words tell of both graphs at a step: those of the one that ran while none of the other
-    has; "" where that is not so.
-    """
+    """Return "_both" if at a step the dynamic graph has run and the static one has not, else ""."""
     ran = {film.picture.kind: min(_steps(film, RUN), default=step + 1) <= step for film in films}
     return "_both" if ran == {"dynamic": True, "static": False} else ""
 
 
 def _steps(film: Film, clock: str, sort: str = "operator") -> list[int]:
-    """The steps in which this clock notes marks of this sort."""
+    """Return the steps in which this clock notes marks of this sort."""
     return [
         i
         for i, frame in enumerate(film.frames)

@@ -28,13 +28,13 @@ class Together:
         self._orders = orders(films, links)
 
     def drawn(self, number: int, opened: Collection[str]) -> Picture:
-        """The picture of a film with these groups open, in the order of the first film."""
+        """Return the picture of a film with these groups open, in the order of the first film."""
         film = self.films[number]
         wanted = frozenset(opened) & frozenset(film.picture.groups)
         return aligned(film.view(wanted), self._orders[number])
 
     def among(self, number: int, opened: Collection[str]) -> tuple[Picture, Rooms]:
-        """What a drawing is laid out as, and the room that its cards keep there.
+        """Return the picture by which a drawing is laid out, and the room that its cards keep.
 
         That is the union of the drawings of all films, in the ids of this one; where they are too
         different, it is the drawing itself.
@@ -61,7 +61,7 @@ class Together:
         return _called(whole, back, arrows), {back.get(i, i): room for i, room in shared.items()}
 
     def _names(self, each: Sequence[Picture]) -> list[dict[str, str]]:
-        """One id for what is the same in several drawings, for each by its own ids."""
+        """Map the ids of each drawing to shared ids for nodes that several drawings have."""
         first = each[0]
         homes = {i: n.id for n in first.nodes for i in (n.id, *n.members)}
         group = {n.id: n.kind == "group" for n in first.nodes}
@@ -82,7 +82,7 @@ class Together:
 
 
 def _larger(one: Room, other: Room) -> Room:
-    """Room for both."""
+    """Return a room large enough for both."""
     return replace(
         one,
         value=max(one.value, other.value),
@@ -95,7 +95,7 @@ def _larger(one: Room, other: Room) -> Room:
 
 
 def _called(picture: Picture, names: Mapping[str, str], edges: Mapping[str, str]) -> Picture:
-    """The picture with these ids in place of its own, where there are any."""
+    """Rename nodes and arrows of a picture; those without a new id keep theirs."""
 
     def new(i: str) -> str:
         return names.get(i, i)
@@ -113,7 +113,7 @@ def _called(picture: Picture, names: Mapping[str, str], edges: Mapping[str, str]
 
 
 def orders(films: Sequence[Film], links: Sequence[Mapping[str, str]]) -> list[dict[str, int]]:
-    """For each film the places of its nodes: as those of the first film that they belong to."""
+    """Return the order of each film's nodes: that of their counterparts in the first film."""
     places = {n.id: i for i, n in enumerate(films[0].picture.nodes)} if links else {}
     known: list[dict[str, int]] = [{i: places[j] for i, j in link.items()} for link in links]
     return ([{}, *known] + [{}] * len(films))[: len(films)]

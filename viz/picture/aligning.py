@@ -9,7 +9,7 @@ from viz.picture.boxes import Picture, PictureNode
 
 
 def alignment(one: Picture, other: Picture) -> dict[str, str]:
-    """For boxes of `other` the box of `one` that it is: as many as can be told.
+    """Map boxes of `other` to the same boxes of `one`, as far as they can be matched.
 
     First what computes the same from the same inputs; then, from the outputs down, what has the
     same operator for the same readers; then what is left, in the order of both.
@@ -32,7 +32,7 @@ def alignment(one: Picture, other: Picture) -> dict[str, str]:
 
 
 def _about(node: PictureNode) -> tuple[Hashable, ...]:
-    """What a box is by itself: a leaf of either mode by its name, an operator by what it does."""
+    """Return what identifies a box by itself: a leaf's kind and name, an operator's type."""
     return (node.op,) if node.inputs else (node.kind, node.name)
 
 
@@ -68,7 +68,7 @@ def _downwards(one: Picture, other: Picture, found: dict[str, str]) -> None:
 
 
 def _in_order(one: Picture, other: Picture, found: dict[str, str]) -> None:
-    """What is left: the longest runs of the same operators; of leaves, of the same shape."""
+    """Match what is left: the longest runs of the same operators, or of leaves' shapes."""
     taken = set(found.values())
     for wanted in (True, False):  # leaves, then operators
         left = [n for n in one.nodes if n.id not in taken and (not n.inputs) == wanted]

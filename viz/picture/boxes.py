@@ -93,7 +93,7 @@ class Picture:
         return tuple(dict.fromkeys(path for n in self.nodes for path in paths(n.group)))
 
     def text(self) -> str:
-        """The picture as lines of text: stable, whatever engine lays it out."""
+        """Return the picture as lines of text: stable, whatever engine lays it out."""
         by_id = {n.id: n for n in self.nodes}
         lines = []
         for n in self.nodes:
@@ -106,7 +106,7 @@ class Picture:
         return "\n".join(lines)
 
     def edge_label(self, edge: PictureEdge) -> str:
-        """What is written beside an arrow: its sign, and the shape where that is news."""
+        """Return the label of an arrow: its sign, and the shape if it differs from the source's."""
         shape = edge.shape if edge.shape not in ("()", "?", self.shapes[edge.source]) else ""
         return f"{EDGES[edge.kind].sign} {shape}".strip()
 
@@ -116,7 +116,7 @@ class Picture:
         return {n.id: n.shape for n in self.nodes}
 
     def alt(self) -> Pair:
-        """What the drawing shows, for those who do not see it."""
+        """Describe what the drawing shows, for screen readers."""
         if not self.nodes:
             return row("graph_empty")
         path = row("alt_path", start=self.nodes[0].label, end=self.nodes[-1].label)
@@ -124,7 +124,7 @@ class Picture:
         return row(key, nodes=len(self.nodes), edges=len(self.edges), path=path)
 
     def with_tensors(self) -> Picture:
-        """The picture with the result of each operator as a box of its own."""
+        """Return the picture with the result of each operator in its own box."""
         nodes, edges = [], []
         made: dict[str, str] = {}  # operator -> the tensor it makes
         for n in self.nodes:
@@ -141,7 +141,7 @@ class Picture:
         return replace(self, nodes=tuple(nodes), edges=tuple(edges))
 
     def with_inputs(self, names: Collection[str]) -> Picture:
-        """The picture with the leaves of these names as inputs."""
+        """Return the picture with the leaves of these names as inputs."""
         given = {n.id: replace(n, kind="input") for n in self.nodes if n.name in names}
         nodes = tuple(
             given.get(n.id, n) if n.kind in ("parameter", "variable") else n for n in self.nodes
@@ -149,7 +149,7 @@ class Picture:
         return replace(self, nodes=nodes)
 
     def part(self, kept: Collection[str]) -> Picture:
-        """The nodes of these ids, and what lies between them; they read nothing else."""
+        """Return the part of the picture with only these nodes and the arrows between them."""
         nodes = tuple(
             replace(n, inputs=tuple(i for i in n.inputs if i in kept))
             for n in self.nodes
@@ -161,7 +161,7 @@ class Picture:
         return Picture(nodes, edges, self.kind, ids, owners)
 
     def overview(self) -> frozenset[str]:
-        """Which groups to open at first: whole levels, as long as all can be surveyed.
+        """Return the groups to open at first: whole levels, as long as it all stays readable.
 
         A strip stays closed: its card shows the calls in it.
         """
@@ -176,7 +176,7 @@ class Picture:
         return chosen
 
     def fold(self, opened: Collection[str] = ()) -> Picture:
-        """The picture with each group as one box, but for the `opened` ones.
+        """Return the picture with each group as one box, except the `opened` ones.
 
         A folded body becomes part of the node that it belongs to.
         """
@@ -186,12 +186,12 @@ class Picture:
 
 
 def repeated(group: str) -> bool:
-    """Whether a group is a strip of calls or rounds: its name says how many."""
+    """Return whether a group is a strip of calls or rounds: its name says how many."""
     return bool(REPEATED.search(group))
 
 
 def paths(group: str) -> list[str]:
-    """A path and those around it, from the outside: "a/b" gives "a" and "a/b"."""
+    """Return a path and its parents, outermost first: "a/b" gives "a" and "a/b"."""
     parts = group.split("/") if group else []
     return ["/".join(parts[: i + 1]) for i in range(len(parts))]
 
@@ -206,11 +206,11 @@ class _Folding:
         self.home = {n.id: self._box(n.id) for n in whole.nodes}
 
     def _closed(self, group: str) -> str:
-        """The outermost group around that is not open; "" if all are open."""
+        """Return the outermost enclosing group that is not open; "" if all are open."""
         return next((path for path in paths(group) if path not in self.opened), "")
 
     def _box(self, node: str) -> str:
-        """The id of the box in which a node is drawn."""
+        """Return the id of the box in which a node is drawn."""
         closed = self._closed(self.nodes[node].group)
         while closed in self.whole.owners:  # a body in a body: its owner may be folded, too
             node = self.whole.owners[closed]
@@ -256,7 +256,7 @@ class _Folding:
         return Picture(in_order(nodes), edges, self.whole.kind, ids, left)
 
     def _group(self, box: PictureNode) -> PictureNode:
-        """The box of a folded group: of a strip with its calls, of parameters without a shape."""
+        """Return the box of a folded group: a strip has its calls, parameters have no shape."""
         inside = [self.nodes[i] for i in box.members]
         if all(n.kind == "parameter" for n in inside):
             return replace(box, op=PARAMETERS, shape="")
@@ -272,7 +272,7 @@ class _Folding:
         return replace(box, cells=tuple(cells))
 
     def _edges(self) -> tuple[PictureEdge, ...]:
-        """Arrows between boxes: those of nodes as they are, one between two groups."""
+        """Return the arrows between boxes: those of nodes as they are, one between two groups."""
         ends = {e.id: (self.home[e.source], self.home[e.target]) for e in self.whole.edges}
         as_it_is = {e.id for e in self.whole.edges if ends[e.id] == (e.source, e.target)}
         joined = {ends[i] for i in as_it_is}
@@ -289,7 +289,7 @@ class _Folding:
 
 
 def in_order(nodes: Iterable[PictureNode]) -> tuple[PictureNode, ...]:
-    """Boxes after the boxes they read, else in the order given."""
+    """Sort boxes after the boxes they read, otherwise in the given order."""
     given = list(nodes)
     place = {n.id: i for i, n in enumerate(given)}
     readers: dict[str, list[str]] = {}

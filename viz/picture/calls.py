@@ -1,21 +1,25 @@
 """The calls of layers: a layer that is called twenty times is twenty groups, not one.
 
-A node knows the scope it was built in, and each call of a layer makes a scope of its own
+A node knows the scope it was built in, and each call of a layer makes a new scope
 (`minigrad.core.Scope`). What the calls share, the parameters, has a group beside them.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from dis import get_instructions, hasjabs, hasjrel
 from itertools import takewhile
 from types import CodeType
+from typing import Any
 
 from minigrad.core import BaseNode, Scope
+from minigrad.dynamic.tensor import Tensor
 
 NUMBER = re.compile(r" \(\d+\)$")
-LOOP = "loop"
+LOOPS = ("for", "while")
 
 
 class Calls:
@@ -40,7 +44,7 @@ class Calls:
                 self._read.setdefault(id(x), {}).setdefault(str(node.scope), []).append(node.scope)
 
     def group(self, scope: str) -> str:
-        """The path of the group: with the number of the call, where there are several."""
+        """Return the path of the group, with the number of the call if there are several."""
         if not isinstance(scope, Scope):
             return scope
         calls = self._calls.get(_place(scope), {})
@@ -48,7 +52,7 @@ class Calls:
         return _joined(self.group(scope.outer), _name(scope) + number)
 
     def shared(self, scope: str, x: object) -> str:
-        """The group of a parameter that was first read in this scope.
+        """Return the group of a parameter that was first read in this scope.
 
         Read by several calls of its layer it is in a group beside them.
         """
@@ -62,7 +66,7 @@ class Calls:
 
 
 def called(name: str) -> str:
-    """The name of a layer without the number of its call.
+    """Return the name of a layer without the number of its call.
 
     >>> called("linear (2)")
     'linear'
@@ -71,7 +75,7 @@ def called(name: str) -> str:
 
 
 def repeating(nodes: Sequence[BaseNode | None]) -> str:
-    """The name of what made these nodes and made their likes again: a function, or "loop".
+    """Name what made these nodes and others like them again: a function, "for" or "while".
 
     "" where neither is known, as in a graph that was read from a file.
     """
@@ -81,15 +85,39 @@ def repeating(nodes: Sequence[BaseNode | None]) -> str:
         return ""
     code, *more = codes
     places = [node.lasti for node in nodes if node is not None]
-    if more or any(start <= i <= end for start, end in _loops(code) for i in places):
-        return LOOP
+    around = [word for start, end, word in _loops(code) if any(start <= i <= end for i in places)]
+    if more or around:
+        return [*around, *LOOPS][0]
     return code.co_name if code.co_name.isidentifier() else ""
 
 
-def _loops(code: CodeType) -> list[tuple[int, int]]:
-    """From where to where the loops of a function run, by the jumps back."""
-    steps = (step for step in get_instructions(code) if step.opcode in (*hasjrel, *hasjabs))
-    return [(step.argval, step.offset) for step in steps if step.argval < step.offset]
+def _loops(code: CodeType) -> list[tuple[int, int, str]]:
+    """Return the start, end and keyword of each loop of a function, from backward jumps."""
+    steps = {s.offset: s for s in get_instructions(code)}
+    back = [s for s in steps.values() if s.opcode in (*hasjrel, *hasjabs) and s.argval < s.offset]
+    return [(s.argval, s.offset, LOOPS[steps[s.argval].opname != "FOR_ITER"]) for s in back]
+
+
+def written(node: BaseNode, index: int) -> str:
+    """Return an operand's name in the user's line: "w" for the second of `h @ w`; else ""."""
+    with suppress(SyntaxError, AttributeError, IndexError):
+        line: Any = ast.parse(node.where.parts[1], mode="eval").body
+        binary = isinstance(line, ast.BinOp)
+        said = type(line.op).__name__ if binary else line.func.attr  # "Mult", "tanh"
+        name = str(([line.left, line.right] if binary else line.args)[index].id)
+        if said.lower().startswith(node.op.name.lower()) and name[0] != "_":
+            return name
+    return ""
+
+
+def written_names(nodes: Iterable[BaseNode]) -> dict[int, str]:
+    """Return the names of tensors in the lines that read them, by `id`."""
+    found: dict[int, str] = {}
+    for node in nodes:
+        for i, x in enumerate(node.inputs):
+            if isinstance(x, Tensor):
+                found[id(x)] = found.get(id(x)) or written(node, i)
+    return found
 
 
 def in_layer(scope: str) -> bool:
@@ -103,12 +131,12 @@ def in_layer(scope: str) -> bool:
 
 
 def _around(scope: str) -> list[Scope]:
-    """The scopes around a node that know their call, from the outside."""
+    """Return the scopes around a node that know their call, outermost first."""
     return [*_around(scope.outer), scope] if isinstance(scope, Scope) else []
 
 
 def _place(scope: Scope) -> Hashable:
-    """What the calls of one layer have in common: the calls around them, and its name."""
+    """Return what the calls of one layer have in common: the enclosing calls, and its name."""
     outer = scope.outer
     known = (_place(outer), outer.call) if isinstance(outer, Scope) else outer
     return known, _name(scope)

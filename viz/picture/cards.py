@@ -13,7 +13,7 @@ from html import escape
 
 from viz.picture import swatch
 from viz.picture.boxes import PictureNode
-from viz.picture.theme import KINDS, LARGE, NAME, ROUND, SMALL
+from viz.picture.theme import KINDS, LARGE, MARKS, NAME, ROUND, SMALL
 from viz.words.text import ROWS, Pair
 
 NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
@@ -25,11 +25,7 @@ BOLD = 1.14  # how much wider bold words are
 CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 CELL = (8, 14, 3)  # of a call in a strip: width, height, and what is left to the next, px
 ROWS_HIGH = {"head": 16, "main": 23, "cells": 24, "shape": 16, "grad": 18, "clock": 17}  # px
-PICTURED = {
-    "main": swatch.HIGH + 6,
-    "grad": swatch.HIGH + 5,
-    "numbers": 15,
-}  # of rows with a swatch, px
+PICTURED = {"main": swatch.HIGH + 6, "grad": swatch.HIGH + 5, "numbers": 15}  # with a swatch, px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
@@ -62,7 +58,8 @@ class Room:
     plan: whether it may be there before it has a value. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
     low: its shape is in its first row, which makes it less high. swatch, back: whether its value
-    and its gradient are pictures, beneath which numbers are written where there is room for some.
+    and its gradient are pictures, beneath which numbers are written where there is room for some;
+    a low card of these has no other rows.
     """
 
     value: int = 0
@@ -114,7 +111,7 @@ class Card:
 
     @property
     def low(self) -> bool:
-        """Whether its shape stands where an operator's name would, which its sign tells."""
+        """Whether its shape replaces the operator's name, which its sign already says."""
         room = self.room
         return bool(room.low and self.shape and not self._own_name and not room.swatch)
 
@@ -126,7 +123,8 @@ class Card:
     def rows(self) -> dict[str, int]:
         """The rows that there is room for, from the top, and how high each is."""
         room, high = self.room, ROWS_HIGH
-        found = {"head": high["head"], "main": high["main"]}
+        found = {} if room.low and room.swatch else {"head": high["head"]}
+        found["main"] = high["main"]
         if room.swatch:  # its shape is beside it
             found["main"] = PICTURED["main"]
             found |= {"value": PICTURED["numbers"]} if room.value else {}
@@ -139,7 +137,7 @@ class Card:
             found |= {"sum": PICTURED["numbers"]} if room.gradient else {}
         elif room.gradient:
             found["grad"] = high["grad"]
-        return found | ({"clock": high["clock"]} if room.clock else {})
+        return found | ({"clock": high["clock"]} if room.clock and "head" in found else {})
 
     @property
     def size(self) -> tuple[int, int]:
@@ -173,14 +171,14 @@ class Card:
         return (ROWS["card_built"], "88"), (ROWS["card_ran"], ran)
 
     def _head(self, language: str) -> float:
-        """How wide the first row is; in both languages it leaves out the operator's name."""
+        """Return the width of the first row, without the operator's name for both languages."""
         kind = KINDS[self.kind]
         what = f"{kind.mark} {_half(kind.label, language)}"
         name = self._own_name if language == "both" else self.name
         return wide(what, SMALL) + _after(wide(self.shape if self.low else name, NAME))
 
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
-        """The card at a place, in a state."""
+        """Return the card as SVG at a place, in a state."""
         width, height = self.size
         classes = ["node", f"mg-kind-{self.kind}", *state.classes, *self._worn]
         low, parts = 8, []
@@ -193,8 +191,15 @@ class Card:
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
             f'transform="translate({x:g},{y:g})"><title>{told}</title>{self._done(state)}{halo}'
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
-            f"{''.join(parts)}</g>"
+            f"{''.join(parts)}{''.join(map(self._word, state.classes))}</g>"
         )
+
+    def _word(self, name: str) -> str:
+        """Return the word for a mark without a sign, on the upper border of the card."""
+        kind = name.removeprefix("mg-")
+        if kind not in MARKS or not MARKS[kind].worded:
+            return ""
+        return text("mg-word", self.size[0] - PAD, 0, bilingual(ROWS[f"mark_{kind}"]), "end")
 
     @property
     def _worn(self) -> list[str]:
@@ -204,7 +209,7 @@ class Card:
         return [f"mg-{x}" for x in worn if worn[x]]
 
     def _row(self, name: str, top: int, low: int, state: State) -> list[str]:
-        """What stands in a row, between two heights."""
+        """Return the contents of a row, between two heights."""
         room, right = self.room, self.size[0] - PAD
         if name == "head":
             kind = KINDS[self.kind]
@@ -237,14 +242,14 @@ class Card:
         return [text("mg-clock", PAD, low - 4, _ticks(state.clock))]
 
     def _aside(self, x: float, y: float) -> str:
-        """At the end of the first row: a name, or in a low card its shape."""
+        """Return the end of the first row: a name, or in a low card its shape."""
         if self.low:
             return text("mg-shape", x, y, escape(self.shape), "end")
         named = text("mg-name", x, y, escape(self.name), "end") if self.name else ""
         return named if self._own_name else named.replace("<text", '<text data-op=""', 1)
 
     def _cells(self, low: float, state: State) -> list[str]:
-        """The calls in a strip, one after the other over the width of the card."""
+        """Return the calls in a strip, side by side over the width of the card."""
         broad, high, gap = CELL
         count = len(self.node.cells)
         step = min((self.size[0] - 2 * PAD + gap) / count, 3 * (broad + gap))
@@ -257,7 +262,7 @@ class Card:
         ]
 
     def _done(self, state: State) -> str:
-        """How much of a group has run, behind its outline."""
+        """Return the bar for how much of a group has run, behind its outline."""
         if self.node.kind != "group":
             return ""
         width, height = self.size
@@ -266,24 +271,24 @@ class Card:
 
 
 def _halo(width: int, height: int) -> str:
-    """What happens now is lit from outside, so that the card keeps its look."""
+    """Return a halo that marks what happens now, so that the card keeps its style."""
     size = f'width="{width + 2 * AROUND}" height="{height + 2 * AROUND}" rx="{ROUND + AROUND}"'
     return f'<rect class="mg-halo" x="-{AROUND}" y="-{AROUND}" {size}/>'
 
 
 def _swatch(of: str, x: float, y: float, code: str) -> str:
-    """The place of a swatch, and what is in it."""
+    """Return a swatch at its place, with its contents."""
     return swatch.placed(of, x, y, swatch.drawn(code) if code else "")
 
 
 def text(kind: str, x: float, y: float, inside: str, at: str = "start") -> str:
-    """A line of text of which x is the start, the middle or the end; it is escaped already."""
+    """Return an SVG line of escaped text; x is its start, middle or end."""
     anchor = f' text-anchor="{at}"' if at != "start" else ""
     return f'<text class="{kind}" x="{x:g}" y="{y:g}"{anchor}>{inside}</text>'
 
 
 def bilingual(pair: Pair) -> str:
-    """Both halves, of which a page shows one, or both beside each other."""
+    """Return both halves as SVG; a page shows one of them, or both side by side."""
     english, chinese = map(escape, pair)
     if english == chinese:
         return english
@@ -291,7 +296,7 @@ def bilingual(pair: Pair) -> str:
 
 
 def one_language(svg: str, language: str) -> str:
-    """The drawing for where no style rule chooses: with one half of each pair, or "both".
+    """Return the drawing for use without style rules: one half of each pair, or "both".
 
     Both have room where the name of an operator would be.
     """
@@ -300,13 +305,13 @@ def one_language(svg: str, language: str) -> str:
 
 
 def plain(text: str, limit: int = NAME_LIMIT) -> str:
-    """Any text as one line of limited length, of characters that XML can hold."""
+    """Return a text as one line of limited length, with characters that XML allows."""
     line = UNFIT.sub(" ", text)
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def wide(text: str, size: int) -> float:
-    """About how wide a text is in pixels; rather too wide than too narrow."""
+    """Estimate the width of a text in pixels; rather too wide than too narrow."""
     return size * sum(_em(c) for c in text)
 
 
@@ -321,7 +326,7 @@ def _em(c: str) -> float:
 
 
 def _ticks(clock: Clock, language: str = "") -> str:
-    """A clock, as text in a language or as the inside of a line."""
+    """Return a clock as text in a language, or as SVG in both."""
     told = (_half(word, language) if language else bilingual(word) for word, _ in clock)
     return " · ".join(f"{word} {n}" for word, (_, n) in zip(told, clock, strict=True))
 
@@ -331,5 +336,5 @@ def _half(pair: Pair, language: str) -> str:
 
 
 def _after(width: float) -> float:
-    """What a second word in a row takes."""
+    """Return the width that a second word takes in a row."""
     return width + GAP if width else 0

@@ -24,9 +24,9 @@ def dot(
     low: bool = False,
     references: Sequence[Reference] = (),
 ) -> str:
-    """The picture in the DOT language, with a card of its size for each node.
+    """Return the picture in the DOT language, with each node as large as its card.
 
-    The cards' words are in it, too, for those who read it; the ids are those of the picture.
+    The cards' texts are in it, too, for readers; the ids are those of the picture.
     low: it is as little high as it can be.
     """
     graph = graphviz.Digraph(
@@ -73,25 +73,25 @@ def dot(
 
 
 def _box(i: str, label: str, width: float, height: float) -> dict[str, str]:
-    """The attributes of a box of this size in pixels."""
+    """Return the attributes of a box of this size in pixels."""
     size = {"width": f"{width / INCH:.4f}", "height": f"{height / INCH:.4f}"}
     return {"label": _escaped(label), "id": i, **size}
 
 
 def _straight(picture: Picture, low: bool) -> set[str]:
-    """What has that which reads it straight beside it; low: the first of what is given, too."""
+    """Return the nodes aligned with their readers; low: including the first inputs."""
     reads = {n.id for n in picture.nodes if n.inputs}
     begins = {n.inputs[0] for n in picture.nodes if n.inputs and not reads & {*n.inputs}}
     return reads | begins if low else reads
 
 
 def _cluster(index: int, path: str) -> graphviz.Digraph:
-    """A frame around the nodes of one group."""
+    """Return a frame around the nodes of one group."""
     attributes = {
         "id": f"c{index}",
         "label": _escaped(path.rpartition("/")[2]),
         "fontname": FONTS,
-        "fontsize": "12",
+        "fontsize": "16",  # with room for letters that stay readable where all of it is smaller
         "margin": "10",
         "labeljust": "l",
     }
@@ -99,6 +99,6 @@ def _cluster(index: int, path: str) -> graphviz.Digraph:
 
 
 def _escaped(text: str) -> str:
-    """Any text as a label that is shown as it is; else <a> would be markup."""
+    """Escape a text so that a label shows it as it is; otherwise <a> would be markup."""
     escaped: str = graphviz.nohtml(graphviz.escape(plain(text).replace("&", "&amp;")))
     return escaped

@@ -35,9 +35,10 @@ SHORTEST, LONGEST, DOWN = 34, 84, 38  # of arrows: to the right, and down, px
 FOLLOWED = (
     0.9  # how much of what is seen in rows counts: a drawing without turns is easier to follow
 )
+STRAIGHT = 0.6  # and that where a drawing is higher than wide: turns cross all of it
 HEADING = 34  # height of a title, px
 EDGE = 12  # between the drawing and the border of its paper, px
-FRAME, FRAME_NAME = 20, 16  # what a frame takes on both sides together, and its name, px
+FRAME, FRAME_NAME = 20, 20  # what a frame takes on both sides together, and its name, px
 Rooms = Mapping[str, Room]
 
 
@@ -51,10 +52,10 @@ def render(
     among: Picture | None = None,
     high: int = PAGE_HIGH,
 ) -> str:
-    """The picture as an <svg> element, of which most is seen in `width` × `high` pixels.
+    """Draw the picture as an <svg> element that fits `width` × `high` pixels as well as it can.
 
     rooms: what each card keeps room for; states: what each shows, and the classes of arrows. Every
-    id begins with `prefix`. among: a union of pictures, where everything stands as it does there.
+    id begins with `prefix`. among: a union of pictures, which gives everything its place.
     Raises LayoutError when the picture is too large or there is no engine.
     """
     drawing, states = Drawing(picture, prefix, rooms or {}, width, among, high), states or {}
@@ -69,7 +70,7 @@ def render(
 
 
 class Drawing:
-    """A picture laid out, part by part: cards, arrows and frames, each where it stands.
+    """A picture laid out, part by part: cards, arrows and frames, each in its place.
 
     Raises LayoutError as `render` does.
     """
@@ -94,7 +95,7 @@ class Drawing:
         self._sides = _outer(picture, self._courses)
 
     def _drawn(self) -> tuple[dict[str, Course], dict[str, Reference]]:
-        """The courses of the arrows that are drawn, and the references that go with the arrows."""
+        """Return the curves of the drawn arrows, and the references at which they begin."""
         ids = {e.id for e in self.picture.edges}
         courses, begins = {i: self.there.edges[i] for i in ids & self.there.edges.keys()}, {}
         for ref in references(self.whole):
@@ -105,12 +106,12 @@ class Drawing:
         return courses, begins
 
     def card(self, i: str, state: State) -> str:
-        """The card of a node in a state."""
+        """Return the card of a node in a state."""
         place = self.there.nodes[i]
         return self.cards[i].svg(self.prefix, place.x, place.y, state)
 
     def frame(self, path: str) -> str:
-        """The frame around a group."""
+        """Return the frame around a group."""
         number = self.whole.groups.index(path)
         box, (x, y) = self.there.frames[f"c{number}"]
         drawn = "".join(
@@ -126,9 +127,9 @@ class Drawing:
         )
 
     def edge(self, e: PictureEdge, *states: str) -> str:
-        """An arrow, with the reference at which it begins, if it does; its states are classes.
+        """Return an arrow, with the reference at which it begins, if any; its states are classes.
 
-        "" for one of several arrows that one reference stands for.
+        "" for all but one of several arrows that one reference represents.
         """
         if e.id not in self._courses:
             return ""
@@ -163,7 +164,7 @@ class Drawing:
         )
 
     def way(self, e: PictureEdge, back: bool = False) -> tuple[Point, ...]:
-        """The curve of an arrow from its start; `back`: of its lane, from the arrow's end.
+        """Return the curve of an arrow from its start; `back`: of its lane, from the arrow's end.
 
         A lane reaches from border to border, less its tip.
         """
@@ -181,14 +182,14 @@ class Drawing:
 
 
 def cards_of(picture: Picture, rooms: Rooms) -> dict[str, Card]:
-    """A card for each node."""
+    """Return a card for each node."""
     return {n.id: Card(n, rooms.get(n.id, Room())) for n in picture.nodes}
 
 
 def laid_out(
     picture: Picture, cards: Mapping[str, Card], width: int = PAGE_WIDE, high: int = PAGE_HIGH
 ) -> Places:
-    """Where everything lies: by the layout engine, or by our own layout if that takes too long.
+    """Lay out the picture with the layout engine, or with our own if that takes too long.
 
     What is long from left to right goes on in rows.
     """
@@ -201,7 +202,7 @@ def laid_out(
 
 
 def _ends(picture: Picture) -> dict[str, tuple[str, str]]:
-    """The boxes that each arrow joins as it is laid out, from the left to the right."""
+    """Return the boxes that each arrow connects in the layout, from left to right."""
     begins = {e.id: ref.id for ref in references(picture) for e in ref.edges}
     return {
         e.id: (e.target, e.source) if e.kind == "loop" else (begins.get(e.id, e.source), e.target)
@@ -216,7 +217,7 @@ def source(
     title: str = "",
     high: int = PAGE_HIGH,
 ) -> str:
-    """The DOT text that is laid out."""
+    """Return the DOT text to lay out."""
     down, gap = _direction(picture, cards, width, high)
     low = not down and any(card.low for card in cards.values())
     rankdir = "TB" if down else "LR"
@@ -226,7 +227,7 @@ def source(
 def _direction(
     picture: Picture, cards: Mapping[str, Card], width: int, high: int
 ) -> tuple[bool, float]:
-    """Whether it runs down, as it does if more of it is seen then, and the gap between ranks."""
+    """Return whether to lay out downwards, if more is visible then, and the gap between ranks."""
     columns = _columns(picture)
     sizes = [[cards[i].size for i in ids] for ids in columns]
     groups = picture.groups
@@ -245,13 +246,14 @@ def _direction(
     right, below = _seen(*across, width, high), _seen(*down, width, high)
     rows = range(2, len(columns) + 1)
     wraps = max((_seen(across[0] / n, n * across[1], width, high) for n in rows), default=0)
-    if not picture.edges or (below > right and below > FOLLOWED * wraps):
+    followed = FOLLOWED if width > high else STRAIGHT
+    if not picture.edges or (below > right and below > followed * wraps):
         return True, DOWN
     return False, max(SHORTEST, min((width - long) / gaps, LONGEST))
 
 
 def _columns(picture: Picture) -> list[list[str]]:
-    """The nodes by how far they are from the start."""
+    """Return the nodes grouped by their distance from the start."""
     columns: dict[int, list[str]] = {}
     for i, rank in ranks(picture).items():
         columns.setdefault(rank, []).append(i)
@@ -259,12 +261,12 @@ def _columns(picture: Picture) -> list[list[str]]:
 
 
 def _seen(wide: float, tall: float, width: int, high: int) -> float:
-    """At which scale all of it is seen at once."""
+    """Return the scale at which all of it is visible at once."""
     return min(1, width / wide, high / tall)
 
 
 def _whole(there: Places, inside: str, title: str, spoken: str) -> str:
-    """The <svg> element: never shrunk, since what is too small cannot be read.
+    """Return the <svg> element, never shrunk, since what is too small cannot be read.
 
     spoken: what its clocks say where a page shows both languages: that for which they have room.
     """
@@ -288,7 +290,7 @@ def _label(edge: PictureEdge, course: Course, picture: Picture) -> str:
 
 
 def _outer(picture: Picture, courses: Mapping[str, Course]) -> dict[str, int]:
-    """On which side of an arrow its lane is: of two arrows side by side on the outer one."""
+    """Return the side of each arrow's lane: the outer one if two arrows are side by side."""
     beside: dict[tuple[str, str], list[str]] = {}
     for e in picture.edges:
         if e.id in courses:
@@ -302,20 +304,20 @@ def _outer(picture: Picture, courses: Mapping[str, Course]) -> dict[str, int]:
 
 
 def _aside(points: tuple[Point, ...]) -> float:
-    """How far the middle of a curve lies to the side of its chord's direction."""
+    """Return how far the middle of a curve is to the side of its chord's direction."""
     (x, y), (dx, dy) = points[len(points) // 2], _across(points)
     return x * dx + y * dy
 
 
 def _across(points: tuple[Point, ...]) -> Point:
-    """The direction across a curve, of length 1: down for one that runs to the right."""
+    """Return the unit vector across a curve: down for one that runs to the right."""
     (x0, y0), (x1, y1) = points[0], points[-1]
     length = hypot(x1 - x0, y1 - y0) or 1
     return -(y1 - y0) / length, (x1 - x0) / length
 
 
 def _docked(end: Point, near: Point, at: Point, card: Box, gap: float) -> tuple[Point, Point]:
-    """The end of a lane and its handle, so that it meets the border that its arrow meets `at`."""
+    """Return a lane's end and its handle, on the border that its arrow meets `at`."""
     low, size = (card.x, card.y), (card.width, card.height)
     k = min((0, 1), key=lambda k: min(abs(at[k] - low[k]), abs(at[k] - low[k] - size[k])))
     out = 1 if at[k] > low[k] + size[k] / 2 else -1
@@ -326,7 +328,7 @@ def _docked(end: Point, near: Point, at: Point, card: Box, gap: float) -> tuple[
 
 
 def _direction_at_end(points: tuple[Point, ...]) -> Point:
-    """The direction in which a curve ends, of length 1."""
+    """Return the unit vector of the direction in which a curve ends."""
     dx, dy = _across(points[-2:])
     return dy, -dx
 
@@ -342,7 +344,7 @@ def _corners(points: tuple[Point, ...]) -> str:
 
 
 def _written(point: Point) -> str:
-    """A point in the path of a line, to a tenth of a pixel."""
+    """Format a point of an SVG path, to a tenth of a pixel."""
     return ",".join(f"{round(x, 1):.8g}" for x in point)
 
 
@@ -356,9 +358,9 @@ def alone(
     style: str = "",
     letters: Callable[[str], str] = font_face,
 ) -> str:
-    """A drawing as a file of its own: paper, style, one language, the letters beyond ASCII.
+    """Make a drawing a standalone file: paper, style, one language, letters beyond ASCII.
 
-    dark: None, as its reader likes it. style: more rules. letters: which font it brings along.
+    dark: None, as the reader prefers. style: more rules. letters: which font it brings along.
     """
     told = shared(one_language(svg, language or get_language()))
     glyphs = "" if told.isascii() else letters(told)
@@ -369,13 +371,13 @@ def alone(
 
 
 def as_image(svg: str, alt: str) -> str:
-    """A drawing as `image`, with its paper, its style, and the colours that a page would give."""
+    """Return a drawing as `image`, with paper, style, and the colours a page would provide."""
     asked = f"svg {{ color-scheme: light dark; {variables()} }}" if "var(--mg-" in svg else ""
     return image(alone(svg, style=asked, letters=face_in_cell), alt)
 
 
 def image(file: str, alt: str) -> str:
-    """An SVG file as an <img> with alternative text, in a box that scrolls where it is too narrow.
+    """Return an SVG file as an <img> with alternative text, in a box that scrolls if too narrow.
 
     Pages that are not trusted keep images and take inline drawings apart. An image cannot use the
     fonts and colours of its page, so it brings along its own, those of a dark page included.

@@ -16,7 +16,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import state
 from minigrad.static import Graph, Node, listen_to_nobody
 from viz.picture.boxes import GIVEN, Picture, repeated
-from viz.picture.calls import LOOP
+from viz.picture.calls import LOOPS
 from viz.words.text import Pair, row
 
 LONGEST = 60  # characters of a formula that is read at a glance
@@ -28,14 +28,14 @@ UPSTREAM = "∂"  # how the incoming gradient is written
 
 
 def sign(op: Op) -> str:
-    """What is left of the operator's formula without its operands: ×, +, Σ; "" if it is a word."""
+    """Return the sign in an operator's formula, such as ×, + or Σ; "" if it is a word."""
     left = "".join(before for before, *_ in Formatter().parse(op.formula))
     left = "".join(c for c in left if c not in " (),…[]")
     return left if (len(left) <= 2 and not left.isascii()) or left in SIGNS else ""
 
 
 def forward(op: Op | str, operands: Sequence[str], attrs: Attrs) -> str:
-    """What the operator computes from operands with these names: "x × x".
+    """Return the operator's formula for operands with these names: "x × x".
 
     Of another engine's operator only the name is known: one of ours of that name says how to write
     it.
@@ -63,9 +63,9 @@ def forward(op: Op | str, operands: Sequence[str], attrs: Attrs) -> str:
 
 
 def whole(picture: Picture) -> str:
-    """The whole computation as one formula: "y = x × x + 3"; "" where it would be long.
+    """Return the whole computation as one formula: "y = x × x + 3"; "" if it would be long.
 
-    An output without a name is y; the name of an operator would stand for no value.
+    An output without a name is y; the name of an operator would refer to no value.
     """
     outputs = [n for n in picture.nodes if n.is_output]
     if len(outputs) != 1 or outputs[0].kind != "operator":
@@ -87,7 +87,7 @@ def whole(picture: Picture) -> str:
 
 
 def heading(picture: Picture, kind: Pair) -> Pair:
-    """What kind of graph it is, and what it computes: its formula, or else what repeats in it."""
+    """Return the kind of graph, and its formula, or else what repeats in it."""
     if picture.owners:  # of a loop a formula would mislead
         return kind
     formula = whole(picture)
@@ -96,21 +96,21 @@ def heading(picture: Picture, kind: Pair) -> Pair:
 
 
 def _repeating(picture: Picture) -> Pair | None:
-    """What is called, or goes round, most often: its strip has all of it but two ends."""
+    """Describe what is called or looped most often: its strip has all but the first and last."""
     sizes = Counter(n.group.partition("/")[0] for n in picture.nodes)
     strip = next((path for path, _ in sizes.most_common() if repeated(path)), "")
     if not strip:
         return None
     name, _, count = strip.partition(" × ")
     times = int(count.split()[0])
-    if name != LOOP:
+    if name not in LOOPS:
         return row("heading_calls", name=name, count=times + 2)
     inside = sum(n.group.startswith(strip) and n.kind not in GIVEN for n in picture.nodes)
     return row("heading_loop", each=inside // times, count=times + 2)
 
 
 def _enclosed(text: str) -> str:
-    """In parentheses if it consists of several parts, not counting those in brackets."""
+    """Put a text in parentheses if it has several parts, not counting those in brackets."""
     depth = 0
     for character in text:
         depth += (character in "([") - (character in ")]")
@@ -120,7 +120,7 @@ def _enclosed(text: str) -> str:
 
 
 def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequence[str]) -> str:
-    """The gradient of operand `index`, from the upstream gradient: "∂ × x"; "" if there is none.
+    """Return the formula of operand `index`'s gradient, such as "∂ × x"; "" if it has none.
 
     `specs` are those of the result and the operands, `names` what these are called.
     """
@@ -142,18 +142,18 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
 
 
 def stretched(result: Spec, operand: Spec) -> bool:
-    """Whether an operand was stretched to the shape of the result, as far as shapes are known."""
+    """Return whether an operand was broadcast to the result's shape, if shapes are known."""
     shapes = [spec.shape for spec in (result, operand)]
     return shapes[0] != shapes[1] and not any(s is None or None in s for s in shapes)
 
 
 def summed(text: str) -> str:
-    """The gradient of what was stretched: the sum over all places that it was stretched to."""
+    """Return the gradient of a broadcast operand: the sum over all places it was copied to."""
     return f"Σ {_enclosed(text)}"
 
 
 def _spell(node: object, called: dict[Node, str]) -> str:
-    """A node as a formula; rules are a handful of nodes deep."""
+    """Return a node as a formula; rules are only a few nodes deep."""
     if not isinstance(node, Node):
         return str(node)
     if node in called:

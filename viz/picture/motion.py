@@ -25,7 +25,7 @@ from viz.words.text import printed
 WAYPOINTS = 8  # of a curve, between which what travels moves straight on
 SMALL = " scale(.3);opacity:0"  # what comes out of a card, and what one takes in
 RATE = 25  # pictures a second of a film
-COLORS, APART = 128, 8  # of a GIF: how many, and how far from each other at least
+COLORS, APART = 64, 8  # of a GIF: how many, and how far from each other at least
 SCALE = 1.5  # pixels of a painted picture for one of a page; of a large one fewer, but one at least
 PIXELS = 2_000_000  # of a painted picture, about at most
 LAST = 4.0  # how long the last picture of a loop stands, s
@@ -47,8 +47,8 @@ svg:active g { animation: none !important; }
 
 
 class Trip(NamedTuple):
-    """Something that travels: an SVG around (0, 0), its curve, when it is seen, and for how long
-    it stands at the beginning.
+    """Something that moves: an SVG around (0, 0), its curve, when it is visible, and for how long
+    it rests at the beginning.
     """
 
     svg: str
@@ -71,7 +71,7 @@ class Scenes(NamedTuple):
 
 
 def along(way: Sequence[Point], part: float) -> Point:
-    """The point of a curve at a part of its way, between 0 and 1; curves are of Bézier's kind."""
+    """Return the point at a fraction of the length, 0 to 1, of a path of Bézier curves."""
     curves = [list(way[i : i + 4]) for i in range(0, len(way) - 1, 3)]
     lengths = [dist(curve[0], curve[-1]) or 1e-9 for curve in curves]
     left, number = part * sum(lengths), 0
@@ -88,7 +88,7 @@ def along(way: Sequence[Point], part: float) -> Point:
 
 
 def playing(film: Scenes) -> tuple[str, str]:
-    """An SVG drawing that plays once and stands at its end, and the rules that it needs."""
+    """Return an SVG drawing that plays once and stops at its end, and the rules it needs."""
     names = dict.fromkeys(name for _, parts in film.parts for name in parts)
     inside = "".join(
         _spans([(at, parts.get(name, "")) for at, parts in film.parts]) for name in names
@@ -107,7 +107,7 @@ def playing(film: Scenes) -> tuple[str, str]:
 
 
 def _spans(shown: Sequence[tuple[float, str]]) -> str:
-    """One part through all pictures: each text from when it is seen to the next."""
+    """Return one part through all pictures: each text from when it appears to the next."""
     found = [entry for i, entry in enumerate(shown) if not i or entry[1] != shown[i - 1][1]]
     ends = [at for at, _ in found[1:]]
     return "".join(
@@ -144,7 +144,7 @@ class _Painting:
         ]
 
     def seconds(self) -> list[float]:
-        """How long each picture is seen."""
+        """Return how long each picture is shown, in seconds."""
         moving = [MOTION / 1000 / (WAYPOINTS - 1)] * (WAYPOINTS - 1)
         return [
             seconds
@@ -153,7 +153,7 @@ class _Painting:
         ]
 
     def pictures(self, made: Callable[[Any], Any] = lambda image: image) -> Iterator[Any]:
-        """The pictures as `made` makes them; of one that differs little, what differs is made."""
+        """Yield the pictures as `made` returns them; after small changes only the patch is made."""
         for parts, trips, _ in with_progress(self.steps, "progress_pictures"):
             base = self.base(parts)
             whole = made(base)
@@ -166,7 +166,7 @@ class _Painting:
                 yield copy
 
     def sample(self, count: int) -> list[Any]:
-        """About so many of the pictures, in which something is on its way."""
+        """Return about `count` of the pictures, with something moving in them."""
         found = []
         for parts, trips, _ in self.steps[:: max(1, len(self.steps) // count)]:
             image = self.base(parts)
@@ -176,7 +176,7 @@ class _Painting:
         return found
 
     def base(self, parts: Mapping[str, str]) -> mpl.Image.Image:
-        """A picture of parts."""
+        """Return a picture of parts."""
         image = mpl.Image.new("RGB", self.layers.size, self.layers.paper)
         for svg in _separate(parts.values()):
             if (layer := self.layers.layer(svg)) is not None:
@@ -186,7 +186,7 @@ class _Painting:
     def _travelling(
         self, base: mpl.Image.Image, trips: Iterable[Trip], part: float
     ) -> tuple[tuple[int, int, int, int], mpl.Image.Image]:
-        """Where something travels at a part of its way, and what is seen there."""
+        """Return the box around what is moving, at a fraction of the path, and its image."""
         middle = [side / 2 / self.scale for side in self.layers.size]
         chips = []
         for trip in trips:
@@ -209,7 +209,7 @@ class _Painting:
 
 
 def _separate(parts: Iterable[str]) -> Iterator[str]:
-    """Each part as an element of its own, inside of the groups that other parts begin and end."""
+    """Yield each part as a separate element, inside the groups that other parts open and close."""
     around: list[str] = []
     for svg in filter(None, parts):
         if svg == "</g>":
@@ -221,7 +221,7 @@ def _separate(parts: Iterable[str]) -> Iterator[str]:
 
 
 def gif(film: Scenes, dark: bool) -> bytes:
-    """A GIF that begins again after a rest at its end."""
+    """Return a GIF that repeats after a pause at its end."""
     painting = _Painting(film, dark)
     palette = mpl.Image.new("P", (1, 1))
     palette.putpalette(_palette(painting.sample(8)))
@@ -237,7 +237,7 @@ def gif(film: Scenes, dark: bool) -> bytes:
 
 
 def _palette(images: Iterable[mpl.Image.Image]) -> list[int]:
-    """The colours that are seen most, in order, without those that are nearly others."""
+    """Return the most frequent colours, in order, without near duplicates."""
     seen: Counter[Any] = Counter()
     for image in images:
         seen.update({color: n for n, color in image.getcolors(image.width * image.height) or []})
@@ -253,7 +253,7 @@ def _apart(one: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def mp4(film: Scenes, dark: bool) -> bytes:
-    """An MP4, made by ffmpeg. Raises RuntimeError where that is not, or stops."""
+    """Return an MP4, made by ffmpeg; raise RuntimeError if that is missing or fails."""
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(printed("no_ffmpeg", command=installing("ffmpeg", "ffmpeg.org")))

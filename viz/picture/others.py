@@ -24,17 +24,17 @@ KINDS = {"Placeholder": "input", "Variable": "variable", "Constant": "constant",
 
 
 def is_other(x: Any) -> bool:
-    """Whether it is a node of another engine."""
+    """Return whether x is a node of another engine."""
     return isinstance(getattr(x, "op", None), str) and hasattr(x, "inputs")
 
 
 def behind(
     outputs: Iterable[Any], read: Mapping[Any, tuple[Any, ...]] = MappingProxyType({})
 ) -> dict[Any, tuple[Any, ...]]:
-    """All nodes that the outputs depend on, each after those it reads, with these.
+    """Return all nodes that the outputs depend on, each after those it reads, with these.
 
-    `read` says what nodes read when they were built, where they have let go of it since. A wrong
-    engine may tell of a cycle; then one of its nodes stands before those it reads.
+    `read` says what nodes read when they were built, if they have dropped it since. A wrong engine
+    may report a cycle; then one of its nodes comes before those it reads.
     """
     found: dict[Any, tuple[Any, ...]] = {}
     met = set()
@@ -53,7 +53,7 @@ def behind(
 def other_picture(
     nodes: Mapping[Any, tuple[Any, ...]], outputs: Iterable[Any], names: Mapping[int, str]
 ) -> Picture:
-    """The picture of nodes with what they read, in this order."""
+    """Return the picture of nodes with what they read, in this order."""
     ids = {node: f"n{i}" for i, node in enumerate(nodes, 1)}
     last = set(outputs)
     met: Counter[str] = Counter()

@@ -35,7 +35,7 @@ def paint(svg: str, form: str, dark: bool = False, **look: Any) -> bytes:
 
 
 def painted(svg: str, dark: bool = False) -> mpl.Figure:
-    """The figure that is painted, as large as the drawing; inside `chart_style`."""
+    """Return the painted figure, as large as the drawing; inside `chart_style`."""
     root = ElementTree.fromstring(svg)
     _, _, width, height = _numbers(root.attrib["viewBox"])
     figure = mpl.Figure((width / INCH, height / INCH), facecolor=TOKENS["paper"][dark])
@@ -67,7 +67,7 @@ class Layers:
         return self._canvas.get_width_height()
 
     def layer(self, svg: str) -> tuple[mpl.Image.Image, tuple[int, int]] | None:
-        """A part as a picture as small as can be, and its left upper corner; None, if empty."""
+        """Return a part as the smallest image, and its upper left corner; None if empty."""
         if svg not in self._known:
             with chart_style():
                 _Painter(self._axes, self._dark).add(ElementTree.fromstring(svg), (), (0, 0))
@@ -155,7 +155,7 @@ DRAWN = {"M": 1, "L": 2, "H": 2, "V": 2, "C": 4, "Z": 79}  # as matplotlib's Pat
 
 
 def _path(d: str, at: Sequence[float]) -> mpl.Path:
-    """A start, then cubic curves or straight lines; or boxes of lines across and down."""
+    """Parse an SVG path: a start, then cubic curves or lines; or boxes of lines."""
     codes, places = [], []
     x = y = 0.0
     for letter, told in PART.findall(d):

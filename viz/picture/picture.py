@@ -22,7 +22,7 @@ from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, labels
 from viz.picture import others
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
-from viz.picture.calls import Calls, in_layer
+from viz.picture.calls import Calls, in_layer, written, written_names
 from viz.picture.formula import sign
 from viz.picture.repeats import grouped
 from viz.words.text import printed
@@ -41,12 +41,11 @@ NAMELESS: Mapping[int, str] = MappingProxyType({})
 
 
 def picture(obj: Any, names: Mapping[int, str] = NAMELESS, bodies: bool = False) -> Picture:
-    """The picture of a tensor, a node, a graph, a program, or a traced function; or of a list; or
-    of nodes of another engine.
+    """Return the picture of a tensor, a node, a graph, a program, or a traced function.
 
-    `names` gives names to leaves that have none, by `id`. With `bodies` the insides of branches,
-    loops, calls and fused nodes are there, too, as groups that the node owns. Raises TypeError for
-    anything else.
+    obj: may also be a list, or nodes of another engine. `names` gives names to leaves that have
+    none, by `id`. With `bodies` the insides of branches, loops, calls and fused nodes are there,
+    too, as groups that the node owns. Raises TypeError for anything else.
     """
     if isinstance(obj, (Function, Traced, Program)):
         obj = obj.graph
@@ -66,7 +65,7 @@ def picture(obj: Any, names: Mapping[int, str] = NAMELESS, bodies: bool = False)
 
 
 def brief(value: object) -> str:
-    """A short account of any object for a message."""
+    """Describe any object in short, for a message."""
     text = f"{type(value).__name__} {value!r}"
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -96,7 +95,7 @@ class _Builder:
         return new
 
     def connect(self, source: str, target: str, index: int, kind: str, x: Any) -> None:
-        """An arrow along which `x` flows, as operand `index`; the results of a body have −1, −2, …
+        """Add an arrow for `x` as operand `index`; the results of a body have −1, −2, …
 
         The id of one inside, into or out of a body begins with d, of one back in a loop with l.
         """
@@ -113,7 +112,7 @@ class _Builder:
     def static(
         self, node: Node, outputs: Collection[Node], path: str, letter: str, calls: Calls
     ) -> str:
-        """The box of a node of a static graph, with its arrows, in the group `path`."""
+        """Add the box of a node of a static graph, with its arrows, in the group `path`."""
         inputs = [(i, self.ids[x]) for i, x in enumerate(node.inputs) if x in self.ids]
         automatic = node.name.rpartition("/")[2].startswith(node.op.name)
         label = self.called.get(node, node.name).rpartition("/")[2]
@@ -146,7 +145,7 @@ class _Builder:
         return target
 
     def insides(self, node: BaseNode, target: str, sources: Sequence[str]) -> None:
-        """The graphs inside of a node, each as a group that it owns."""
+        """Add the graphs inside a node, each as a group that it owns."""
         box = self.nodes[-1]
         for key, body in bodies_of(node).items() if self.bodies else ():
             label = f"{box.label.replace('/', '∕')}: {BODIES.get(key, key)}"
@@ -170,7 +169,7 @@ class _Builder:
                 self.carry(body, node.attrs.get("carries", len(body.outputs)))
 
     def carry(self, body: Graph, states: int) -> None:
-        """The arrows back in a loop: from what a step makes to where the next one takes it."""
+        """Add the arrows back in a loop: from a step's results to the next one's inputs."""
         for result, taken in zip(body.outputs[:states], body.inputs, strict=False):
             if taken in self.ids and result is not taken:
                 self.connect(self.ids[result], self.ids[taken], 1, "loop", result)
@@ -185,7 +184,7 @@ BODIES = {"orelse": "else"}  # what the engine's names of bodies are in Python's
 
 
 def bodies_of(node: BaseNode) -> dict[str, Graph]:
-    """The graphs inside of a node: branches, the test and the step of a loop, a function's body."""
+    """Return the graphs in a node: branches, a loop's test and step, a function's body."""
     if isinstance(node.op, CallOp):
         return {"body": node.op.call.body}
     return {key: value for key, value in node.attrs.items() if isinstance(value, Graph)}
@@ -198,7 +197,7 @@ def _shape(x: Any) -> str:
 def graph_picture(
     nodes: Iterable[Node], outputs: set[Node], names: Mapping[int, str], bodies: bool = False
 ) -> Picture:
-    """The picture of these nodes of a static graph, in the order built."""
+    """Return the picture of these nodes of a static graph, in the order built."""
     nodes = [*nodes]
     build = _Builder("static", nodes, names, bodies)
     build.called = labels(nodes)
@@ -215,8 +214,9 @@ def tape_picture(
     names: Mapping[int, str],
     bodies: bool = False,
 ) -> Picture:
-    """The picture of these nodes of a tape, in the order recorded."""
+    """Return the picture of these nodes of a tape, in the order recorded."""
     nodes = [*nodes]
+    names = {**written_names(nodes), **{i: name for i, name in names.items() if name}}
     build = _Builder("dynamic", nodes, names, bodies)
     for leaf in leaves:
         _leaf(build, leaf, leaf, "")
@@ -248,7 +248,7 @@ def _operand(build: _Builder, node: TapeNode, index: int, x: Any) -> str:
         return _leaf(build, x, x, node.scope)
     key = (node, index)  # a number, or an array without gradient
     if isinstance(x, Spec):
-        name = getattr(x, "name", None) or ""
+        name = getattr(x, "name", None) or written(node, index)
         about = {"shape": _shape(x), "dtype": str(x.dtype)}
         return build.node(key, kind="input", op="data", name=name, **about)
     about = {"name": number(x), "shape": "()", "dtype": str(np.asarray(x).dtype)}
@@ -273,14 +273,15 @@ def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str) -> str:
 
 
 def number(value: Any) -> str:
-    """A number, a short array, or several of them, as written in a box."""
+    """Format a number, a short array, or several of them, for a box."""
     if isinstance(value, tuple):
         shown = [number(x) for x in value]
         return "…" if "…" in shown else f"({', '.join(shown)})"
     array = np.asarray(value)
     if array.size == 1:
         x = array.reshape(-1)[0]
-        return f"{x:.4g}" if array.dtype.kind in "fc" else str(x)
+        told = f"{x:.4g}" if array.dtype.kind in "fc" else str(x)
+        return told.replace("nan", "NaN").replace("inf", "∞")
     if array.ndim == 1 and array.size <= 3:
         return "[" + ", ".join(number(x) for x in array) + "]"
     return "…"

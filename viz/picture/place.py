@@ -1,4 +1,4 @@
-"""Where everything lies: the layout engine's answer, read back as plain numbers in pixels."""
+"""The place of everything: the layout engine's output, parsed to plain numbers in pixels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """An arrow: a start and cubic curves, the corners of its tip, where its label stands."""
+    """An arrow: a start and cubic curves, the corners of its tip, the place of its label."""
 
     points: tuple[Point, ...]
     tip: tuple[Point, ...]

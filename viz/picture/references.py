@@ -2,7 +2,7 @@
 
 A value with many readers keeps its arrow to the first of them; each other reader has a reference
 beside it, like the connectors between the pages of a flow chart. So has a reader that is far away.
-It is the drawing alone that has references: text, tables and films know the arrows they stand for.
+Only the drawing has references: text, tables and films use the arrows that they represent.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ PAD, HIGH = 9, 22  # beside the name, and the height of a reference, px
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One reference: the values that it names, what reads them, and the arrows it stands for.
+    """One reference: the values that it names, what reads them, and the arrows it represents.
 
-    Where it names one value, each of the arrows begins at it; else the first stands for all.
+    If it names one value, each of the arrows begins at it; else the first represents all.
     """
 
     id: str
@@ -52,7 +52,7 @@ class Reference:
         return 2 * round((wide(self.label, SMALL) + 2 * PAD) / 2), HIGH
 
     def svg(self, prefix: str, x: float, y: float) -> str:
-        """The reference at a place; `data-of` are the ids of the cards of its values."""
+        """Return the reference as SVG; `data-of` has the ids of the cards of its values."""
         width, height = self.size
         names = plain(", ".join(n.label for n in self.sources), 80)
         told = escape(both(row("reference", names=names)))
@@ -66,7 +66,7 @@ class Reference:
 
 
 def references(picture: Picture) -> tuple[Reference, ...]:
-    """The references that a drawing of this picture has, in the order of their readers."""
+    """Return the references in a drawing of this picture, in the order of their readers."""
     nodes = {n.id: n for n in picture.nodes}
     rank = ranks(picture)
     arrows: dict[str, list[PictureEdge]] = {}
@@ -93,7 +93,7 @@ def references(picture: Picture) -> tuple[Reference, ...]:
 
 
 def ranks(picture: Picture) -> dict[str, int]:
-    """How far each node is from the start; what is only given, just before what reads it first."""
+    """Return each node's distance from the start; inputs are just before their first reader."""
     reads: dict[str, list[str]] = {n.id: [] for n in picture.nodes}
     for e in picture.edges:
         if e.kind != "loop" and e.source != e.target:
@@ -102,7 +102,7 @@ def ranks(picture: Picture) -> dict[str, int]:
 
 
 def depths(reads: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """How far each box is from the start, by the boxes that each one reads; as `ranks`.
+    """Return each box's distance from the start, by the boxes that each one reads; as `ranks`.
 
     Where boxes read each other in a circle, one of them begins it.
     """
@@ -117,7 +117,7 @@ def depths(reads: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 def joined(references: Sequence[Reference], there: Collection[str]) -> dict[str, str]:
-    """The arrows that have no line of their own, with the one that stands for each.
+    """Map the arrows without a line of their own to the drawn arrow of the same reference.
 
     there: the arrows of a drawing, which may be a part of what the references are of.
     """

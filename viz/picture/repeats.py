@@ -1,6 +1,6 @@
 """Repeated structure as groups: calls that follow each other are a strip, and so is a long loop.
 
-Of twenty calls of a cell the first and the last are groups of their own, with the other eighteen
+Of twenty calls of a cell the first and the last are separate groups, with the other eighteen
 between them as one group, which opens. Of many of them it has parts inside.
 """
 
@@ -26,7 +26,7 @@ INNER, OUTER = 100, 16  # boxes in an innermost group, and parts of a group, abo
 
 
 def grouped(picture: Picture) -> Picture:
-    """The picture with its strips: of calls, and where it is large of all rounds that repeat."""
+    """Return the picture with strips of calls and, if it is large, of all repeated rounds."""
     outer = Counter(path.rpartition("/")[0] for path in picture.groups)
     for path in reversed(outer):  # inner ones first: their paths stay true
         if outer[path] >= CALLS and not {*paths(path)} & picture.owners.keys():
@@ -35,7 +35,7 @@ def grouped(picture: Picture) -> Picture:
 
 
 def _with_rounds(picture: Picture) -> Picture:
-    """The picture with each repetition as its first round, a strip of those between, and the last.
+    """Reduce each repetition to its first round, a strip of those between, and the last.
 
     A round is what the same lines make each time: a call of a function, or a turn of a loop.
     """
@@ -70,7 +70,7 @@ def _with_rounds(picture: Picture) -> Picture:
 
 
 def _with_strips(picture: Picture, path: str) -> Picture:
-    """The picture with the strips of one group, without those of the groups in it."""
+    """Return the picture with the strips of one group, without those of the groups in it."""
     nodes = {n.id: n for n in picture.nodes}
     boxes = [b for b in picture.fold(paths(path)).nodes if b.group == path]
     members = {b.id: b.members or (b.id,) for b in boxes}
@@ -101,7 +101,7 @@ def _with_strips(picture: Picture, path: str) -> Picture:
 def _about(
     box: PictureNode, members: dict[str, tuple[str, ...]], nodes: dict[str, PictureNode]
 ) -> Hashable:
-    """What a box has in common with its likes in other rounds: of a group, what it computes.
+    """Return what a box has in common with those of other rounds: what a group computes.
 
     The calls of a layer are alike, even where the first of them begins with zeros.
     """
@@ -114,7 +114,7 @@ def _about(
 
 
 def _repetitions(about: Sequence[Hashable], least: int = 0) -> list[tuple[int, int, int]]:
-    """Where something repeats: the start, the length of a round, how many rounds; in order.
+    """Return the repetitions, in order: the start, the length of a round, how many rounds.
 
     least: how many boxes a repetition has, at least.
     """
@@ -133,7 +133,7 @@ def _repetitions(about: Sequence[Hashable], least: int = 0) -> list[tuple[int, i
 
 
 def _longest(coded: np.ndarray) -> tuple[int, int, int] | None:
-    """The repetition that covers most; of several the one with the shortest round."""
+    """Return the repetition that covers most; of several, the one with the shortest round."""
     best, covered = None, 0
     for period in range(1, min(LONGEST, len(coded) // ROUNDS) + 1):
         same = np.concatenate([[False], coded[:-period] == coded[period:], [False]])
@@ -149,7 +149,7 @@ def _longest(coded: np.ndarray) -> tuple[int, int, int] | None:
 
 
 def _name(round_: Sequence[PictureNode]) -> str:
-    """What is repeated: "Mul, Tanh"."""
+    """Return the name of what is repeated: "Mul, Tanh"."""
     each = ((NUMBER.sub("", b.name) or b.name) if b.kind == "group" else b.op for b in round_)
     names = [*dict.fromkeys(each)]
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
@@ -157,7 +157,7 @@ def _name(round_: Sequence[PictureNode]) -> str:
 
 
 def _part(number: int, rounds: int, period: int, before: int = 0) -> str:
-    """The path of the parts that a round is in: "/1–64/1–4", by the numbers of their rounds.
+    """Return the path of the parts around a round: "/1–64/1–4", by their rounds' numbers.
 
     before: rounds that are outside of the strip.
     """
@@ -173,7 +173,7 @@ def _part(number: int, rounds: int, period: int, before: int = 0) -> str:
 
 
 def _take_along(picture: Picture, around: dict[str, str], loose: set[str]) -> None:
-    """Of these nodes each goes into the group that alone reads it: data, and what prepares it."""
+    """Move each of these nodes into the only group that reads it: data, and what prepares it."""
     readers: dict[str, set[str]] = {}
     for e in picture.edges:
         readers.setdefault(e.source, set()).add(e.target)
@@ -185,7 +185,7 @@ def _take_along(picture: Picture, around: dict[str, str], loose: set[str]) -> No
 
 
 def _inside(picture: Picture, around: Mapping[str, str], path: str = "") -> Picture:
-    """The picture with nodes inside of further groups of a group, and their bodies with them."""
+    """Return the picture with nodes, and their bodies, moved to subgroups of a group."""
 
     def moved(node: str, group: str) -> str:
         rest = group.removeprefix(path).strip("/")

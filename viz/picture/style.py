@@ -29,12 +29,12 @@ MODES = {"dynamic": ("#8A5F00", theme.ORANGE), "static": (theme.BLUE, theme.SKY)
 TINTS = {"dynamic": ("#F8EFD9", "#33290F"), "static": ("#E3EEF8", "#15293B")}
 # Which of a few values an area is; its name stands in it.
 VALUES = (
-    ("#D3E5F4", "#1C3D5A"),
-    ("#FAE7BF", "#4B3A12"),
-    ("#CDEBDD", "#17432F"),
-    ("#F1D6E6", "#4C2542"),
-    ("#DEDAF6", "#352B63"),
-    ("#DFE3E9", "#39414E"),
+    ("#D3E5F4", "#24567F"),
+    ("#FAE7BF", "#6B5214"),
+    ("#CDEBDD", "#1E6246"),
+    ("#F1D6E6", "#6D3560"),
+    ("#DEDAF6", "#4A3D8C"),
+    ("#DFE3E9", "#4A5462"),
 )
 SAID = {"dynamic": r"\b(dynamic|eager)\b", "static": r"\b(static|compiled)\b"}
 GRID = ("#E3E6EB", "#2B313B")
@@ -62,6 +62,7 @@ STYLE: dict[Any, Any] = {
         ["axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"],
         TICK,
     ),
+    "text.hinting": "none",  # else a PNG is wider than its SVG
     "text.parse_math": False,  # a name such as "a$b$" is a name, not a formula
     "axes.unicode_minus": True,  # the font has U+2212
     "axes.titlesize": theme.LARGE * PIXEL,
@@ -94,7 +95,7 @@ UNDATED: dict[str, dict[str, Any]] = {
 
 
 def mode_of(name: str) -> str:
-    """The mode that a name speaks of; "" where it is neither, or both.
+    """Return the mode that a name refers to; "" if it is neither, or both.
 
     >>> mode_of("eager, 3 layers"), mode_of("static / eager"), mode_of("Adam")
     ('dynamic', '', '')
@@ -104,7 +105,7 @@ def mode_of(name: str) -> str:
 
 
 def colors_of(names: Sequence[str]) -> list[str]:
-    """A colour for each line: a mode has its own, the others share what is left.
+    """Return a colour for each line: each mode has its own, the others share the rest.
 
     >>> colors_of(["static", "SGD", "eager"])
     ['#0072B2', '#1D2330', '#8A5F00']

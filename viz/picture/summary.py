@@ -45,7 +45,7 @@ class Summary:
 
 
 def summarize(value: Any, seen: bool = True) -> Summary:
-    """A value of any size, or several; huge arrays cost no more than a pass over them.
+    """Summarise a value of any size, or several; huge arrays cost only one pass over them.
 
     None is a value that was not recorded. seen: whether its cells are wanted, too.
     """
@@ -68,7 +68,7 @@ def summarize(value: Any, seen: bool = True) -> Summary:
 
 
 def change(one: Summary, other: Summary) -> Summary:
-    """What became of a value: both summaries, with an arrow between them."""
+    """Return the summary of a change: both summaries, with an arrow between them."""
     english, chinese = (f"{a} → {b}" for a, b in zip(one.long, other.long, strict=True))
     rasters = [s.raster for s in (one, other) if s.raster]
     return Summary(
@@ -81,9 +81,7 @@ def change(one: Summary, other: Summary) -> Summary:
 
 
 def written(value: Any) -> str:
-    """A few numbers as they are, row by row: "[[1, -2], [3, 4]]"; "" where they are many, or
-    several values.
-    """
+    """Write a few numbers row by row: "[[1, -2], [3, 4]]"; "" for many, or several values."""
     if isinstance(value, tuple):
         return ""
     array = np.asarray(getattr(value, "data", value))

@@ -41,8 +41,8 @@ Cells = tuple[tuple[float | None, ...], ...]
 class Raster(NamedTuple):
     """Numbers as cells, of large tensors the means of equal parts; None is a gap between tiles.
 
-    whole: they are integers or truth values, which have a scale of their own; part: how many
-    numbers a cell stands for, down and across; tiles: how many of how many matrices are there.
+    whole: they are integers or truth values, which have their own scale; part: how many
+    numbers a cell represents, down and across; tiles: how many of how many matrices are there.
     """
 
     kind: Kind
@@ -64,7 +64,7 @@ class Raster(NamedTuple):
 
 
 def raster(array: np.ndarray[Any, Any]) -> Raster | None:
-    """The cells of a tensor of more than one element; None for any other."""
+    """Return the cells of a tensor of more than one element; None for any other."""
     if array.size < 2:
         return None
     whole, sides = array.dtype.kind in "biu", [n for n in array.shape if n > 1]
@@ -79,7 +79,7 @@ def raster(array: np.ndarray[Any, Any]) -> Raster | None:
 
 
 def joined(one: Raster, other: Raster) -> Raster:
-    """What a tensor was and what it became, beside each other; only this where they differ in form.
+    """Join a tensor's old and new cells side by side; only the new ones if the form differs.
 
     >>> one, other = raster(np.array([1.0, 2.0])), raster(np.array([3.0, 4.0]))
     >>> joined(one, other).cells
@@ -93,11 +93,11 @@ def joined(one: Raster, other: Raster) -> Raster:
 
 
 def _tiled(stack: np.ndarray[Any, Any], whole: bool) -> Raster:
-    """Matrices beside each other, as large as all of them can be; of too many the first."""
+    """Tile matrices side by side, as large as they all fit; of too many, only the first."""
     count, high, wide = stack.shape
 
     def side(rows: int, columns: int) -> float:
-        """How many pixels an element has."""
+        """Return how many pixels an element has."""
         room = (HIGH - CELL * (rows - 1)) / rows, (WIDE - CELL * (columns - 1)) / columns
         return float(min(room[0] / high, room[1] / wide))
 
@@ -121,7 +121,7 @@ def _tiled(stack: np.ndarray[Any, Any], whole: bool) -> Raster:
 def _means(
     matrix: np.ndarray[Any, Any], rows: int, columns: int
 ) -> tuple[np.ndarray[Any, Any], tuple[int, int]]:
-    """The matrix in at most so many cells, with how many numbers each stands for, about."""
+    """Average a matrix to at most so many cells; also return about how many numbers each has."""
     high, wide = matrix.shape
     with np.errstate(all="ignore"):
         means = _along(_along(matrix, 0, rows), 1, columns)
@@ -131,7 +131,7 @@ def _means(
 
 
 def _along(matrix: np.ndarray[Any, Any], axis: int, most: int) -> np.ndarray[Any, Any]:
-    """Means of at most `most` equal parts; of parts that hold NaN or infinity that."""
+    """Return the means of at most `most` equal parts; parts with NaN or infinity keep it."""
     size = matrix.shape[axis]
     if size <= most:
         found: np.ndarray[Any, Any] = matrix.astype(float)
@@ -145,7 +145,7 @@ def _along(matrix: np.ndarray[Any, Any], axis: int, most: int) -> np.ndarray[Any
 
 
 def _numbers(cells: np.ndarray[Any, Any]) -> tuple[tuple[float, ...], ...]:
-    """Plain numbers; NaN is one object, so that equal cells are equal."""
+    """Convert cells to plain numbers; NaN is one object, so that equal cells are equal."""
     lines = cells.tolist()
     if np.isnan(cells).any():
         lines = [[np.nan if isnan(v) else v for v in line] for line in lines]
@@ -156,7 +156,7 @@ def _numbers(cells: np.ndarray[Any, Any]) -> tuple[tuple[float, ...], ...]:
 
 
 def scale(rasters: Iterable[Raster]) -> float:
-    """How far from zero a colour is full: as nearly all numbers are, each tensor counting alike."""
+    """Return where colours saturate: nearly all numbers are below it, tensors weighted equally."""
     sizes, weights = [], []
     for each in rasters:
         found = [abs(v) for line in each.cells for v in line if v is not None and isfinite(v)]
@@ -172,14 +172,14 @@ def scale(rasters: Iterable[Raster]) -> float:
 
 
 def top_of(each: Raster, shared: float) -> float:
-    """Where the colours of a tensor are full: integers are labels and counts, by themselves."""
+    """Return where a tensor's colours saturate: integers (labels, counts) have their own scale."""
     sizes = (abs(v) for line in each.cells for v in line if v is not None and isfinite(v))
     return max(sizes, default=0) or 1.0 if each.whole else shared
 
 
 @lru_cache(maxsize=4096)
 def encoded(each: Raster, shared: float) -> str:
-    """The cells as text, a letter for each, after the kind and the number of columns."""
+    """Encode the cells as text, a letter for each, after the kind and the number of columns."""
     top = top_of(each, shared)
     cells = "".join(_letter(v, top) for line in each.cells for v in line)
     return f"{ABOUT[each.kind]}{len(each.cells[0])}:{cells}"
@@ -190,7 +190,7 @@ def _letter(v: float | None, top: float) -> str:
         return GAP
     if isnan(v) or isinf(v):
         return NAN if isnan(v) else INFINITE
-    strength = round(LEVELS * sqrt(min(abs(v) / top, 1)))
+    strength = max(v != 0, round(LEVELS * sqrt(min(abs(v) / top, 1))))  # little is not nothing
     return DIGITS[LEVELS + (strength if v > 0 else -strength)]
 
 
@@ -198,7 +198,7 @@ def _letter(v: float | None, top: float) -> str:
 
 
 def drawn(code: str, wide: float = WIDE, high: float = HIGH) -> str:
-    """The inside of a swatch: a sheet, lines that are cells, a rim; and in words what is wrong."""
+    """Draw the inside of a swatch: a sheet, lines for cells, a rim; and a text for bad values."""
     kind, columns = code[0], int(code[1 : code.index(":")])
     cells = code[code.index(":") + 1 :]
     lines = [cells[i : i + columns] for i in range(0, len(cells), columns)]
@@ -224,12 +224,12 @@ def drawn(code: str, wide: float = WIDE, high: float = HIGH) -> str:
 
 
 def placed(of: str, x: float, y: float, inside: str) -> str:
-    """A swatch, of a value or a gradient ("grad"), at a place."""
+    """Return a swatch, of a value or a gradient ("grad"), at a place."""
     return f'<g class="mg-swatch mg-of-{of}" transform="translate({x:g},{y:g})">{inside}</g>'
 
 
 def shared(svg: str) -> str:
-    """The drawing with each swatch written once, however often it is seen."""
+    """Return the drawing with each swatch defined once, however often it is shown."""
     known: dict[str, str] = {}
 
     def seen(found: re.Match[str]) -> str:
@@ -244,7 +244,7 @@ def shared(svg: str) -> str:
 
 
 def _cells(lines: Sequence[str], x: float, y: float, across: float, down: float) -> str:
-    """A line for each run of equal cells; those of one strength are one path."""
+    """Draw a line for each run of equal cells; those of one strength share a path."""
     paths: dict[str, str] = {}
     for k, line in enumerate(lines):
         at, middle = 0, _n(y + (k + 0.5) * down)
@@ -258,7 +258,7 @@ def _cells(lines: Sequence[str], x: float, y: float, across: float, down: float)
 
 
 def _bars(cells: str, across: float, high: float) -> str:
-    """Bars from zero, which lies at the end of the swatch where all of them are on one side."""
+    """Draw bars from zero, which is at the edge of the swatch if all have the same sign."""
     levels = [_level(letter) for letter in cells]
     low, top = min(levels), max(levels)
     zero = high / 2 if low < 0 < top else 1 if low < 0 else high - 1
@@ -266,7 +266,7 @@ def _bars(cells: str, across: float, high: float) -> str:
     paths: dict[str, str] = {}
     for i, (letter, level) in enumerate(zip(cells, levels, strict=True)):
         look = "above" if level > 0 else "below" if level < 0 else letter
-        length = max(1, room * (level / LEVELS) ** 2)
+        length = max(2, room * (level / LEVELS) ** 2)
         ends = (zero, zero - length if level > 0 else zero + length) if level else (1, high - 1)
         if level or letter in (NAN, INFINITE):
             drawn = f"M{_n((i + 0.5) * across)},{_n(ends[0])}V{_n(ends[1])}"
@@ -281,7 +281,7 @@ def _level(letter: str) -> int:
 
 
 def _path(look: str, d: str, thick: float, strength: int = LEVELS) -> str:
-    """Lines of one look, which is a letter's or has a name."""
+    """Return lines in one style, given by a letter or a name."""
     if look in DIGITS:
         look = "above" if _level(look) > 0 else "below"
     name = {NAN: "nan", INFINITE: "infinite"}.get(look, look)
@@ -290,5 +290,5 @@ def _path(look: str, d: str, thick: float, strength: int = LEVELS) -> str:
 
 
 def _n(x: float) -> str:
-    """A length in pixels as the browser's half writes it."""
+    """Format a length in pixels as the JavaScript half does."""
     return f"{floor(x * 100 + 0.5) / 100:g}"

@@ -1,7 +1,7 @@
 """The one place for colours, type, space and motion; nothing here draws.
 
 Colour is grammar: neutral by default, one hue each for what is built, run, sent back, and happening
-now; red only for what is wrong. It never stands alone: a node's kind is a mark and a word, its
+now; red only for what is wrong. It is never the only sign: a node's kind is a mark and a word, its
 state is its material (a dashed outline is a plan, a fill has run). Dashes mean a plan and nothing
 else; dots, what is gone or not there. What happens now has a halo outside its card.
 docs/design.md says why.
@@ -42,14 +42,8 @@ MOTION = 420  # of a value from card to card, ms
 # must stay apart for all common forms of colour blindness.
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
-GREEN = "#009E73"
-PINK = "#CC79A7"
 SKY = "#56B4E9"
 VERMILION = "#D55E00"
-YELLOW = "#F0E442"
-BLACK = "#000000"
-WHITE = "#FFFFFF"
-PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW, BLACK)
 
 FONT_FAMILY = "Noto Sans SC"
 FONT_PATH = Path(__file__).parent / "fonts" / "NotoSansSC-subset.ttf"
@@ -80,13 +74,17 @@ class EdgeStyle:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What has become of a node: token and line of its outline, token of its fill, its sign."""
+    """What has become of a node: token and line of its outline, token of its fill, its sign.
+
+    worded: a drawing says it in words, because the sign reads like an operator.
+    """
 
     color: str
     line: Line
     fill: str
     sign: str
     width: float = 2.0
+    worded: bool = False
 
 
 KINDS = {
@@ -118,11 +116,12 @@ MARKS = {
     "absent": Mark("line", "dotted", "none", "·", 1.8),
     "baked": Mark("ink", "solid", "card", "!"),
     "wrong": Mark("bad", "solid", "spoilt", "✗", 1.4),
-    "gone": Mark("line", "dotted", "none", "−", 1.4),
-    "new": Mark("built", "solid", "card", "+", 3.0),
-    "heir": Mark("built", "solid", "card", "»", 1.4),
-    "moved": Mark("built", "solid", "none", "~", 1.4),
-    "changed": Mark("ink", "solid", "none", "≠", 2.5),
+    "gone": Mark("line", "dotted", "none", "−", 1.4, True),
+    "idle": Mark("line", "solid", "none", "¬", 1.2, True),
+    "new": Mark("built", "solid", "card", "+", 3.0, True),
+    "heir": Mark("built", "solid", "card", "»", 1.4, True),
+    "moved": Mark("built", "solid", "none", "~", 1.4, True),
+    "changed": Mark("ink", "solid", "none", "≠", 2.5, True),
     "now": Mark("now", "solid", "none", "▶", 3.0),  # a halo around the card, which keeps its look
     "ready": Mark("built", "dashed", "none", "→", 2.0),
     "waits": Mark("built", "dashed", "none", "…", 1.0),
@@ -145,7 +144,7 @@ def contrast(a: str, b: str) -> float:
 
 
 def _luminance(color: str) -> float:
-    """Relative luminance of a colour, from 0 (black) to 1 (white)."""
+    """Return the relative luminance of a colour, from 0 (black) to 1 (white)."""
     if len(color) != 7 or color[0] != "#":
         raise ValueError(f"contrast: a colour is written #RRGGBB, got {color!r}")
     channels = [value / 255 for value in bytes.fromhex(color[1:])]

@@ -1,4 +1,4 @@
-"""Pictures on top of each other: laid out once, so that the same node stands in the same place."""
+"""Pictures on top of each other: laid out once, so that the same node has the same place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Names:
     """Ids for the boxes of several pictures: those that are about the same get the same id.
 
     about: what a box is about, where its inputs have their new ids already. Boxes of one picture
-    that are about the same are told apart by their order.
+    that are about the same are distinguished by their order.
     """
 
     def __init__(self, about: About) -> None:
@@ -23,7 +23,7 @@ class Names:
         self.known: dict[Hashable, str] = {}
 
     def of(self, picture: Picture) -> dict[str, str]:
-        """The new id of each box of a picture."""
+        """Return the new id of each box of a picture."""
         new: dict[str, str] = {}
         seen: Counter[Hashable] = Counter()
         for n in picture.nodes:
@@ -35,7 +35,7 @@ class Names:
 
 
 def renamed(picture: Picture, names: Mapping[str, str]) -> Picture:
-    """The picture with other ids of its boxes, and ids of its arrows that tell their ends."""
+    """Rename the boxes of a picture, and its arrows by their ends."""
     nodes = tuple(
         replace(n, id=names[n.id], inputs=tuple(names[i] for i in n.inputs)) for n in picture.nodes
     )
@@ -52,7 +52,7 @@ def renamed(picture: Picture, names: Mapping[str, str]) -> Picture:
 def union(
     *pictures: Picture, key: Callable[[PictureNode], int] = lambda box: len(box.shape)
 ) -> Picture:
-    """All boxes and arrows of some pictures, those with one id once: of boxes the widest."""
+    """Return all boxes and arrows of some pictures; of boxes with one id, the widest."""
     nodes: dict[str, PictureNode] = {}
     for n in (n for picture in pictures for n in picture.nodes):
         old = nodes.get(n.id, n)

@@ -21,7 +21,7 @@ Ends = tuple[str, str]
 
 
 def wrapped(there: Places, ends: Mapping[str, Ends], width: float, high: float) -> Places:
-    """A drawing that runs to the right, in the rows in which most of it is seen in this space.
+    """Wrap a drawing that runs to the right to the rows in which most of it is visible.
 
     It is cut where no card is, and no frame that a row has room for; what a longer frame holds has
     one in each row. An arrow goes on around the end of its row, and what is
@@ -45,12 +45,12 @@ def wrapped(there: Places, ends: Mapping[str, Ends], width: float, high: float) 
 
 
 def _seen(there: Places, width: float, high: float) -> float:
-    """At which scale all of it is seen."""
+    """Return the scale at which all of it is visible."""
     return min(1, width / there.width, high / there.height)
 
 
 def _gaps(boxes: Sequence[Box]) -> list[float]:
-    """The middles of the gaps, from left to right, in which there is no box."""
+    """Return the middles of the gaps without a box, from left to right."""
     found, end = [], 0.0
     for box in sorted(boxes, key=lambda b: b.x):
         if end and box.x - end >= APART:
@@ -66,7 +66,7 @@ def _across(there: Places, ends: Mapping[str, Ends], x: float) -> int:
 
 
 def _cuts(gaps: Sequence[float], width: float, rows: int) -> list[float]:
-    """The gaps that are nearest to where rows of the same length would end."""
+    """Return the gaps nearest to where rows of the same length would end."""
     ideal = (width * k / rows for k in range(1, rows))
     return sorted({min(gaps, key=lambda gap: abs(gap - x)) for x in ideal})
 
@@ -122,7 +122,7 @@ class _Rows:
         return Places(*size, nodes, edges, frames, further)
 
     def _parts(self, frame: Box) -> list[tuple[int, Box]]:
-        """What is of a frame in each row: around the cards in it that are there."""
+        """Return the part of a frame in each row: around the cards in it that are there."""
         found: dict[int, list[Box]] = {}
         for i, box in self.there.nodes.items():
             x, y = box.x + box.width / 2, box.y + box.height / 2
@@ -141,7 +141,7 @@ class _Rows:
         return bisect_left(self.cuts, box.x + box.width / 2)
 
     def _assigned(self, ends: Mapping[str, Ends]) -> dict[str, int]:
-        """The row of each box: of what nothing leads to the first in which it is read."""
+        """Return the row of each box; inputs are in the first row that reads them."""
         rows = {i: self._row(box) for i, box in self.there.nodes.items()}
         read: dict[str, list[int]] = {}
         led_to = {target for _, target in ends.values()}
@@ -155,7 +155,7 @@ class _Rows:
         return rows
 
     def _pieces(self, i: str, source: str, target: str) -> list[tuple[int, Curve]]:
-        """The parts of an arrow in the rows where it begins and ends, as it was."""
+        """Return the original parts of an arrow in the rows where it begins and ends."""
         points = self.there.edges[i].points
         first, last = self.rows[source], self.rows[target]
         if last <= first:
@@ -165,7 +165,7 @@ class _Rows:
         return [(first, begun), (last, _split(points, self.cuts[last - 1])[1])]
 
     def _span(self, k: int) -> tuple[float, float, float, float]:
-        """The edges of what is in a row: left, right, top, bottom."""
+        """Return the edges of what is in a row: left, right, top, bottom."""
         inside = self.inside[k] or [Box(0, 0, 0, 0)]  # all of it went to the next row
         curves = [p for parts in self.pieces.values() for row, c in parts if row == k for p in c]
         ys = [y for _, y in curves]
@@ -177,7 +177,7 @@ class _Rows:
         )
 
     def _moved(self, points: Curve, k: int) -> Curve:
-        """Points as they lie in a row."""
+        """Move points to their place in a row."""
         dx, dy = self.shifts[k]
         return tuple((x + dx, y + dy) for x, y in points)
 
@@ -186,7 +186,7 @@ class _Rows:
         return Box(box.x + dx, box.y + dy, box.width, box.height)
 
     def _course(self, i: str) -> Curve:
-        """An arrow in its row, or around the end of its row to the beginning of another."""
+        """Return an arrow in its row, or around the end of its row to the beginning of another."""
         (k, begun), *rest = self.pieces[i]
         here = self._moved(begun, k)
         if not rest:
@@ -202,7 +202,7 @@ class _Rows:
 
 
 def _split(points: Curve, x: float) -> tuple[Curve, Curve]:
-    """The parts of a curve before and after it first gets to x."""
+    """Split a curve where it first reaches x."""
     for k in range(0, len(points) - 3, 3):
         if points[k + 3][0] >= x:
             low, high = 0.0, 1.0
@@ -215,7 +215,7 @@ def _split(points: Curve, x: float) -> tuple[Curve, Curve]:
 
 
 def _halves(curve: Curve, t: float) -> tuple[Curve, Curve]:
-    """A cubic curve in two, by de Casteljau's construction."""
+    """Split a cubic curve in two, by de Casteljau's algorithm."""
     level, left, right = list(curve), [], []
     while level:
         left.append(level[0])
@@ -225,7 +225,7 @@ def _halves(curve: Curve, t: float) -> tuple[Curve, Curve]:
 
 
 def _rounded(corners: Sequence[Point]) -> Curve:
-    """Straight lines from corner to corner, as cubic curves, with its corners rounded."""
+    """Return straight lines from corner to corner as cubic curves with rounded corners."""
     found: list[Point] = [corners[0]]
     for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
         enter, leave = _towards(corner, before), _towards(corner, after)
@@ -238,7 +238,7 @@ def _straight(a: Point, b: Point) -> list[Point]:
 
 
 def _towards(corner: Point, other: Point) -> Point:
-    """The point near a corner from which it is rounded."""
+    """Return the point near a corner at which the rounding begins."""
     (x, y), (u, v) = corner, other
     far = max(abs(u - x), abs(v - y), 1e-9)
     part = min(CORNER, far / 2) / far

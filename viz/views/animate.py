@@ -34,7 +34,7 @@ REST = 0.25  # of a step: how long what will travel stands where it begins
 
 
 class Animation:
-    """A moving picture that a notebook shows; `str` of it tells the same in words."""
+    """An animation that a notebook shows; `str` of it gives the same as text."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Animation:
 
     @property
     def language(self) -> Literal["en", "zh"]:
-        """As asked for, else the one chosen now; a picture has one."""
+        """The requested language, else the one chosen now; a picture has only one."""
         return "zh" if (self._language or get_language()) == "zh" else "en"
 
     @cached_property
@@ -66,7 +66,7 @@ class Animation:
         return Scene(films, self.player.verdict, order, language=self.language)
 
     def _scenes(self) -> Scenes:
-        """What is seen when."""
+        """Return what is visible at which time."""
         parts: list[tuple[float, Mapping[str, str]]] = []
         trips: list[Trip] = []
         rest = min(REST * self.seconds, (self.seconds - MOTION / 1000) / 2)
@@ -87,14 +87,14 @@ class Animation:
 
     @property
     def svg(self) -> str:
-        """The animation as a file: it plays once, and stands at its end for whoever asks for less
+        """The animation as a file: it plays once, or shows its end if the reader prefers reduced
         motion; dark on a dark page, unless `dark` says otherwise.
         """
         drawn, style = playing(self._scenes())
         return alone(drawn, self.language, self.dark, style)
 
     def text(self) -> Pair:
-        """Everything it tells, as text in both languages."""
+        """Return all that the animation shows, as text in both languages."""
         return self.player.text()
 
     @property
@@ -114,7 +114,7 @@ class Animation:
         return {"text/plain": str(self), "text/html": self._images()}
 
     def _images(self) -> str:
-        """As an image in the language asked for; else in both, of which the page shows its own."""
+        """Return an image in the requested language, or one in each; the page shows one of them."""
         if self._language:
             return image(self.svg, self.alt)
         each = [Animation(self.player, code, self.seconds, self.dark) for code in ("en", "zh")]
@@ -144,7 +144,7 @@ def animate(
     seconds: float = 1.0,
     dark: bool | None = None,
 ) -> Animation:
-    """A moving picture of a program: each step as it happens, with the values that travel.
+    """Animate a program: each step as it happens, with the values that move along the arrows.
 
     obj: as for `viz.step`; or a function with inputs, which is shown both ways, as by
     `viz.compare`; or a player. `feed_dict` and `session` are those of `viz.step`. `language` is the

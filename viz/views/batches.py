@@ -27,7 +27,7 @@ HOW = {"batched": "batched", "once": "once", "one by one": "singly", "running su
 
 
 def batches(obj: Recording | Callable[[], Any]) -> Board:
-    """A board of lazy batching: which operations of the samples ran as one, group after group.
+    """Show lazy batching on a board: which operations of the samples ran as one, by group.
 
     obj: a recording of a block with `mg.lazy_batch()`; or a function without arguments, which is
     then run twice, with and without batching, so that both numbers of kernels are measured.
@@ -60,18 +60,13 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
         scenes.append(Scene(row("batches_step", **about), (panel,), (), i))
         cells = (str(i + 1), str(group.op), str(group.size), str(group.depth))
         rows.append((*((cell, cell) for cell in cells), how))
-    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows), told=True)
-    return Board(
-        scenes,
-        sheet,
-        _verdict(log, groups, plain),
-        ROWS["batches_group"],
-        heading=ROWS["page_batches"],
-    )
+    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows), folds=1)
+    verdict, heading = _verdict(log, groups, plain), ROWS["page_batches"]
+    return Board(scenes, sheet, verdict, ROWS["batches_group"], heading=heading)
 
 
 def _measured(run: Callable[[], Any]) -> tuple[Recording, Recording]:
-    """The forward pass of both ways, recorded."""
+    """Record the forward pass with and without batching."""
     with listen_to_nobody():
         with mg.record() as log, mg.lazy_batch():
             run()
@@ -81,12 +76,11 @@ def _measured(run: Callable[[], Any]) -> tuple[Recording, Recording]:
 
 
 def _count(groups: list[Together]) -> Pair:
-    size = sum(group.size for group in groups)
-    return row("batches_start", operations=size, groups=len(groups))
+    return row("batches_start", operations=sum(g.size for g in groups), groups=len(groups))
 
 
 def _verdict(log: Recording, groups: list[Together], plain: Recording | None) -> Pair:
-    """Kernels with and without batching; what was not measured is counted by operations."""
+    """Compare the kernels with and without batching; if not measured, count operations instead."""
     about: dict[str, Any] = {"kernels": log.counts.kernels}
     if plain is not None:
         return row("batches_measured", plain=plain.counts.kernels, **about)
@@ -94,7 +88,7 @@ def _verdict(log: Recording, groups: list[Together], plain: Recording | None) ->
 
 
 def _panel(drawn: Picture, groups: list[Together], done: int) -> Panel:
-    """The trees after so many groups: what ran, what runs now, what still waits."""
+    """Return the trees after `done` groups: what ran, what runs now, what still waits."""
     marks, notes = {}, {}
     for i, group in enumerate(groups, 1):
         kind = "ran" if i < done else "now" if i == done else "waits"
@@ -105,7 +99,7 @@ def _panel(drawn: Picture, groups: list[Together], done: int) -> Panel:
 
 
 def forest(groups: list[Together]) -> Picture:
-    """The noted operations of all samples, in the order noted, with what they read."""
+    """Draw the recorded operations of all samples, in the order recorded, with their operands."""
     members = sorted((n for g in groups for n in g.members), key=lambda note: note.order)
     ids: dict[Any, str] = {}
     nodes: dict[str, PictureNode] = {}
@@ -141,10 +135,8 @@ def forest(groups: list[Together]) -> Picture:
 
 
 def _operand(box: Any, ids: dict[Any, str], note: Note, k: int, x: Any) -> str:
-    """The box of an operand; "" where there is none to draw."""
-    if isinstance(x, (Note, TapeNode)) and x in ids:
-        return ids[x]
-    if isinstance(x, Tensor) and x in ids:
+    """Return the box of an operand; "" if there is none to draw."""
+    if isinstance(x, (Note, TapeNode, Tensor)) and x in ids:
         return ids[x]
     if isinstance(x, Tensor) and x.requires_grad:
         kind = "parameter" if in_layer(note.scope) else "input"

@@ -21,7 +21,7 @@ from viz.charts import Chart, curves
 from viz.views.tables import Table
 from viz.words.text import Pair, distinct, printed, row
 
-__all__ = ["Bench", "Ratio", "bench", "both", "counts", "readings", "won_back"]
+__all__ = ["Bench", "bench"]
 
 FEWEST = 5  # rounds, below which a spread says nothing
 WARM_UP = 3  # calls of each side before the clock counts
@@ -64,21 +64,21 @@ class Bench(Table):
         super().__init__(caption, head, [self._line(name, base) for name in self.times])
 
     def median(self, side: str) -> float:
-        """Seconds per call: as many rounds took longer as took less."""
+        """Return the median of the seconds per call."""
         return float(np.median(self.times[side]))
 
     def slow(self, side: str) -> float:
-        """Seconds that 95 of 100 rounds stayed below."""
+        """Return the 95th percentile of the seconds per call."""
         return float(np.percentile(self.times[side], 95))
 
     def ratio(self, side: str, against: str) -> Ratio:
-        """How many times as long one side took as another; below 1 it was quicker."""
+        """Return how many times as long one side took as another; below 1 it was quicker."""
         each = np.divide(self.times[side], self.times[against])
         low, middle, high = np.percentile(each, [25, 50, 75])
         return Ratio(float(middle), float(low), float(high))
 
     def break_even(self, cost: float, side: str, against: str) -> int | None:
-        """After how many calls a cost in seconds, paid once for `side`, is won back; None: never.
+        """Return after how many calls a one-time cost of `side`, in seconds, pays off; None: never.
 
         >>> Bench({"eager": [5.0] * 5, "static": [3.0] * 5}, {}).break_even(9.0, "static", "eager")
         5
@@ -87,9 +87,9 @@ class Bench(Table):
         return math.ceil(cost / won) if won > 0 else None
 
     def bill(self, cost: float, side: str, unit: Pair) -> Chart:
-        """What 0 to 20 calls take in all, for each side, if a cost was paid once for `side`.
+        """Chart the total of 0 to 20 calls for each side, with a one-time cost for `side`.
 
-        unit: what stands at the axis, as a pair (English, Chinese). Who pays less is the lower
+        unit: the label of the axis, as a pair (English, Chinese). The cheaper side is the lower
         line.
 
         >>> known = Bench({"eager": [5.0] * 5, "static": [3.0] * 5}, {})
@@ -132,7 +132,7 @@ def bench(
     collector of garbage waits meanwhile, as in `timeit`. With `same` the sides must give the same
     numbers: to compare the times of programs that compute different things says nothing.
 
-    What comes back is a table of medians and spreads, and no number: `float` of it is a TypeError,
+    The result is a table of medians and spreads, and no number: `float` of it is a TypeError,
     as one figure without its spread is a slogan. ValueError for fewer than two sides or five
     rounds, for sides that give different numbers, and for a clock that does not go on.
 
@@ -167,7 +167,7 @@ def bench(
 
 
 def _calls(work: Work, args: Sequence[Any]) -> int:
-    """How many calls one reading needs; more at a time where the clock sees none of one."""
+    """Return how many calls one reading needs; more if the clock is too coarse to time one."""
     calls, begin = 1, time.monotonic()
     while (quickest := min(_reading(work, args, calls) for _ in range(WARM_UP))) <= 0:
         calls *= 2
@@ -177,7 +177,7 @@ def _calls(work: Work, args: Sequence[Any]) -> int:
 
 
 def _positive_reading(work: Work, args: Sequence[Any], calls: int) -> float:
-    """Seconds per call, read again where the clock was set back or stood still meanwhile."""
+    """Return the seconds per call; measure again if the clock was set back or did not advance."""
     readings = (_reading(work, args, calls) for _ in range(RETRIES))
     found = next((seconds for seconds in readings if seconds > 0), None)
     if found is None:
@@ -186,7 +186,7 @@ def _positive_reading(work: Work, args: Sequence[Any], calls: int) -> float:
 
 
 def _reading(work: Work, args: Sequence[Any], calls: int) -> float:
-    """Seconds per call."""
+    """Return the seconds per call."""
     start = time.perf_counter()
     for _ in range(calls):
         work(*args)
@@ -215,7 +215,7 @@ def _refuse_different(results: Mapping[str, Any]) -> None:
 
 
 def _numbers(result: Any) -> NDArray[Any]:
-    """What a program gave, in a row if it is several things; 0 for nothing."""
+    """Return a program's result as an array; several are concatenated, None is 0."""
     if isinstance(result, list | tuple):
         return np.concatenate([np.ravel(_numbers(part)) for part in result])
     plain = result._array if isinstance(result, Tensor) else result
@@ -223,7 +223,7 @@ def _numbers(result: Any) -> NDArray[Any]:
 
 
 def seconds(value: float) -> str:
-    """A time in the unit that reads best.
+    """Format a time with a suitable unit.
 
     >>> seconds(0.000012)
     '12 µs'
@@ -238,7 +238,7 @@ def seconds(value: float) -> str:
 
 
 def both(f: Callable[[Any], Any], x: NDArray[Any]) -> dict[str, Callable[[], Any]]:
-    """A function on an array, ready to be called in two ways: `eager` and `static`.
+    """Prepare a function on an array for two kinds of calls: `eager` and `static`.
 
     eager: `f` on a tensor of x. static: the program compiled from the graph of `f`, fed with x. A
     block of `mg.no_grad` holds for eager alone: the program has no way back to record.
@@ -255,7 +255,7 @@ def both(f: Callable[[Any], Any], x: NDArray[Any]) -> dict[str, Callable[[], Any
 
 
 def won_back(f: Callable[[Any], Any], x: NDArray[Any]) -> int | None:
-    """After how many calls with x the static graph of `f` has won back its building; None: never.
+    """Return after how many calls with x building the static graph of `f` pays off; None: never.
 
     Building and compiling are timed, once; then the two ways of `both` are compared.
 
@@ -269,7 +269,7 @@ def won_back(f: Callable[[Any], Any], x: NDArray[Any]) -> int | None:
 
 
 def counts(f: Work, *args: Any) -> Counts:
-    """What is built and run while `f` is called once, as `mg.record` counts it.
+    """Count what is built and run while `f` is called once, as `mg.record` does.
 
     >>> counts(lambda x: x * x + 3, mg.tensor(2.0)).run
     2

@@ -12,7 +12,6 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.diagnostics.errors import GraphError
-from minigrad.diagnostics.messages import fill
 from minigrad.hybrid.tracing import Function, Traced
 from minigrad.static import listen_to_nobody
 from viz.page.board import Board
@@ -49,7 +48,7 @@ def branches(
     cond: Callable[..., Any] | None = None,
     ways: Sequence[str] = WAYS,
 ) -> Board:
-    """A board of the same function eager, static, traced and scripted, with a slider of inputs.
+    """Show a function eager, static, traced and scripted on a board, with a slider of inputs.
 
     f: a function of tensors, with Python's own `if` and `while`, or with `mg.cond` and
     `mg.while_loop`. example: its arguments, on which it is traced. inputs: what the slider goes
@@ -84,57 +83,43 @@ def branches(
         return compared([*rows, tuple(given.get(i, x) for i, x in enumerate(first))])
 
     def compared(rows: list[tuple[Any, ...]]) -> Board:
-        return _compared(f, cond or f, first, rows, names, ways, sliders, moved)
+        with listen_to_nobody():
+            eager = eager_way(f, rows, names)
+            made = {
+                "eager": lambda: eager,
+                "static": lambda: _static(cond or f, first, rows, names),
+                "trace": lambda: called_way(traced(f, first), rows),
+                "script": lambda: _script(f, rows),
+            }
+            tried = {key: made[key]() for key in WAYS if key in ways}
+        able = {key: way for key, way in tried.items() if way.picture is not None}
+        alike = _alike(tried)
+        source = _source(f, [run.places for run in eager.runs])
+        scenes: list[Scene] = []
+        for i, values in enumerate(rows):
+            panels = source[i : i + 1]
+            panels += [_panel(keys, tried[keys[0]], i, eager.runs[i]) for keys in alike]
+            told = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
+            caption = row("branches_step", inputs=told, results=_results(able, i))
+            facts = tuple(_facts(able, alike, i, eager.runs[i]))
+            if scenes:
+                pairs = zip(panels, scenes[-1].panels, strict=True)
+                panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
+            positions = sliders.positions(dict(enumerate(values)))
+            scenes.append(Scene(caption, tuple(panels), facts, i, told, positions))
+        board = Board(
+            scenes,
+            _sheet(names, rows, able),
+            slider=row("branches_slider"),
+            sliders=sliders.shown,
+            moved=moved,
+            heading=ROWS["page_branches"],
+        )
+        wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
+        board.index = next(wrong, board.index)
+        return board
 
     return compared(rows)
-
-
-def _compared(
-    f: Callable[..., Any],
-    static: Callable[..., Any],
-    first: tuple[Any, ...],
-    rows: list[tuple[Any, ...]],
-    names: list[str],
-    ways: Sequence[str],
-    sliders: Sliders,
-    moved: Callable[[list[float]], Board],
-) -> Board:
-    """The board for these inputs, one scene each."""
-    with listen_to_nobody():
-        eager = eager_way(f, rows, names)
-        made = {
-            "eager": lambda: eager,
-            "static": lambda: _static(static, first, rows, names),
-            "trace": lambda: called_way(traced(f, first), rows),
-            "script": lambda: _script(f, rows),
-        }
-        tried = {key: made[key]() for key in WAYS if key in ways}
-    able = {key: way for key, way in tried.items() if way.picture is not None}
-    alike = _alike(tried)
-    source = Source(f, [run.places for run in eager.runs])
-    scenes: list[Scene] = []
-    for i, values in enumerate(rows):
-        panels = [source.panel(i)] if source.lines else []
-        panels += [_panel(keys, tried[keys[0]], i, eager.runs[i]) for keys in alike]
-        told = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
-        caption = row("branches_step", inputs=told, results=_results(able, i))
-        facts = tuple(_facts(able, alike, i, eager.runs[i]))
-        if scenes:
-            pairs = zip(panels, scenes[-1].panels, strict=True)
-            panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
-        positions = sliders.positions(dict(enumerate(values)))
-        scenes.append(Scene(caption, tuple(panels), facts, i, told, positions))
-    board = Board(
-        scenes,
-        _sheet(names, rows, able),
-        slider=row("branches_slider"),
-        sliders=sliders.shown,
-        moved=moved,
-        heading=ROWS["page_branches"],
-    )
-    wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
-    board.index = next(wrong, board.index)
-    return board
 
 
 def _marks(panel: Panel) -> Any:
@@ -142,7 +127,7 @@ def _marks(panel: Panel) -> Any:
 
 
 def _array(x: Any) -> Any:
-    """An argument as an array; Python numbers are float32, as `mg.tensor` makes them of floats."""
+    """Convert an argument to an array; Python floats become float32, as in `mg.tensor`."""
     array = np.asarray(getattr(x, "data", x))
     return array.astype(mg.float32) if array.dtype == mg.float64 else array
 
@@ -154,14 +139,14 @@ def _arguments(x: Any, first: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _around(first: tuple[Any, ...]) -> list[Any]:
-    """The example times −1 … 1; integers once each."""
+    """Return the example times −1 … 1; integers once each."""
     factors = np.linspace(-1, 1, STEPS)
     scaled = [(first[0] * k).astype(first[0].dtype) for k in factors] if first else []
     return list({x.tobytes(): x for x in scaled}.values())
 
 
 def _static(f: Any, first: Any, rows: Any, names: list[str]) -> Way:
-    """The function on placeholders; where Python needs a value, the error says so."""
+    """Run the function on placeholders; if Python needs a value, return the error's message."""
     try:
         return static_way(static_graph(f, first, names), rows, names)
     except GraphError as error:
@@ -176,17 +161,19 @@ def _script(f: Any, rows: Any) -> Way:
 
 
 def _first_line(error: GraphError) -> Pair:
-    """What went wrong, without the places, which the panel of the source shows."""
+    """Return what went wrong, without the places, which the panel of the source shows."""
     english, chinese = (half.splitlines()[0] for half in error.pair)
     return english, chinese
 
 
 def _result(run: Ran) -> str:
-    return run.result if run.right else f"{run.result} ✗"
+    """Return a way's result, "!" added if right by chance: a decision went the other way."""
+    sign = " ✗" if not run.right else " !" if run.turn is not None else ""
+    return run.result + sign
 
 
 def _results(able: dict[str, Way], i: int) -> Pair:
-    """What each way gives, on one line."""
+    """List each way's result on one line."""
     told = [(row(f"branches_{key}"), _result(way.runs[i])) for key, way in able.items()]
     english, chinese = ([f"{word[k]} {value}" for word, value in told] for k in (0, 1))
     return ", ".join(english), "，".join(chinese)
@@ -207,15 +194,14 @@ def _alike(tried: dict[str, Way]) -> list[tuple[str, ...]]:
     return list(groups.values())
 
 
-def _named(keys: tuple[str, ...]) -> Pair:
-    """What several ways are called that are shown once."""
-    pairs = [row(f"branches_{key}") for key in keys]
-    english, chinese = zip(*pairs, strict=True)
-    return " and ".join(english), "、".join(chinese)
+def _joined(keys: tuple[str, ...], what: str, *between: str) -> Pair:
+    """Join the texts of several ways that are shown once."""
+    english, chinese = zip(*(row(f"branches_{what}{key}") for key in keys), strict=True)
+    return between[0].join(english), between[1].join(chinese)
 
 
 def _panel(keys: tuple[str, ...], way: Way, i: int, eager: Ran) -> Panel:
-    key, title = keys[0], _named(keys)
+    key, title = keys[0], _joined(keys, "", " and ", "、")
     if len(keys) > 1:
         title = row("branches_once", ways=title)
     if way.picture is None:
@@ -231,11 +217,13 @@ def _panel(keys: tuple[str, ...], way: Way, i: int, eager: Ran) -> Panel:
     held = {k: value for k, value in run.values.items() if k in told and k not in run.steps}
     notes = {k: value.short for k, value in held.items()}
     notes |= {k: f"{count}×" for k, count in run.steps.items()}
-    return Panel(title, way.picture, marks, notes, held)
+    return Panel(
+        title, way.picture, marks, notes, held, message=_joined(keys, "about_", "; ", "；")
+    )
 
 
 def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
-    """Operations of the trace that Python does not do for this input, and what becomes of them."""
+    """Mark operations of the trace that Python does not do for this input, by their effect."""
     left = Counter(eager.places)
     surplus = []
     for node, i in drawn.ids.items():
@@ -250,16 +238,18 @@ def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
 
 
 def _facts(able: dict[str, Way], alike: list[tuple[str, ...]], i: int, eager: Ran) -> list[Pair]:
-    """What is in each graph and what of it runs, in numbers; of loops once, if they are alike."""
+    """Count what is in each graph and what of it runs; once for loops that are alike."""
     facts, loops = [], []
     for key, way, name in (
-        (keys[0], able[keys[0]], _named(keys)) for keys in alike if keys[0] in able
+        (keys[0], able[keys[0]], _joined(keys, "", " and ", "、"))
+        for keys in alike
+        if keys[0] in able
     ):
         run, drawn = way.runs[i], way.picture
         if run.turn is not None:
             before, now = run.turn
-            turn = fill("check_turn", baked=before.pair, now=str(now.outcome))
-            facts.append(row("branches_turn", way=name, turn=turn))
+            told = {"way": name, "line": before.text, "was": before.outcome, "now": now.outcome}
+            facts.append(row("branches_turn", **told))
         if key == "eager":
             facts.append(row("branches_recorded", way=name, nodes=len(run.nodes)))
         elif key != "trace" and drawn is not None:
@@ -280,22 +270,19 @@ def _sheet(names: list[str], rows: Any, able: dict[str, Way]) -> Sheet:
     return Sheet(head, tuple(lines))
 
 
-class Source:
-    """The lines of a function, and which of them computed something for which input."""
-
-    def __init__(self, f: Any, places: list[Counter[Place]]) -> None:
-        try:
-            lines, start = inspect.getsourcelines(f)
-        except (OSError, TypeError):  # typed where nobody keeps the source
-            lines, start = [], 0
-        self.lines = [line.rstrip("\n") for line in lines]
-        file = getattr(getattr(f, "__code__", None), "co_filename", "")
-        self.ran = [{p[1][0] - start for p in ran if p[0] == file} for ran in places]
-
-    def panel(self, i: int) -> Panel:
-        ever = set().union(*self.ran)
-        code = []
-        for number, line in enumerate(self.lines):
-            kind = "ran" if number in self.ran[i] else "ghost" if number in ever else ""
-            code.append((kind, line))
-        return Panel(row("branches_source"), code=tuple(code))
+def _source(f: Any, places: list[Counter[Place]]) -> list[Panel]:
+    """Return a function's source for each input, marking which lines computed something."""
+    try:
+        lines, start = inspect.getsourcelines(f)
+    except (OSError, TypeError):  # typed where nobody keeps the source
+        return []
+    file = getattr(getattr(f, "__code__", None), "co_filename", "")
+    found = [{p[1][0] - start for p in ran if p[0] == file} for ran in places]
+    others = dict.fromkeys(set().union(*found), "ghost")
+    return [
+        Panel(
+            row("branches_source"),
+            code=tuple((marks.get(k, ""), line.rstrip("\n")) for k, line in enumerate(lines)),
+        )
+        for marks in (others | dict.fromkeys(there, "ran") for there in found)
+    ]

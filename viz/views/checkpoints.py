@@ -30,7 +30,7 @@ __all__ = ["checkpoints"]
 POSITIONS = 8  # of the slider, from no budget to the least
 SOURCES = ("Placeholder", "Variable", "Constant")
 HEAD = ("budget", "bytes", "again", "kernels")
-HEIGHT, ABOVE, BELOW = 132, 34, 22  # pixels
+HEIGHT, ABOVE, BELOW = 124, 31, 20  # pixels
 STEADY = "stroke-width:1.4;vector-effect:non-scaling-stroke"  # however it is stretched
 
 
@@ -46,7 +46,7 @@ class Choice:
 
 
 def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
-    """A board with a slider over memory budgets: what is kept, what is computed again, the bytes.
+    """Show on a board, by memory budget, what is kept, what is recomputed, and the bytes.
 
     obj: a graph with gradients from `mg.build_graph`, all shapes known; or a function (or layer) of
     tensors, with arrays for it, which is differentiated. At each budget `mg.passes.recompute` is
@@ -72,14 +72,13 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
     choices, least = _choices(graph)
     proof = _Results(graph)
     picture = graph_picture(_forward(graph), set(graph.outputs), {})
-    most = max(int(c.planned.held.max(initial=1)) for c in choices)
     scenes, rows = [], []
     for i, choice in enumerate(choices):
         nodes = dict.fromkeys(_kept(choice, graph), "kept") | dict.fromkeys(choice.again, "again")
         marks = {picture.ids[n]: kind for n, kind in nodes.items() if n in picture.ids}
         told = _peak(choice)
         panels = (
-            Panel(ROWS["checkpoints_use"], svg=_area(choice, most, told)),
+            Panel(ROWS["checkpoints_use"], svg=_area(choice, choices[0], told)),
             Panel(ROWS["checkpoints_forward"], picture, marks),
         )
         facts = [told, _counts(choices[0], choice), proof.verdict(choice.graph)]
@@ -87,11 +86,13 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
         scenes.append(Scene(_caption(choice, graph), panels, tuple(facts), i))
         rows.append(_cells(choice))
     sheet = Sheet(tuple(ROWS[f"checkpoints_{key}"] for key in HEAD), tuple(rows))
-    return Board(scenes, sheet, slider=ROWS["checkpoints_slider"], heading=ROWS["page_checkpoints"])
+    ends = {"whole": size(choices[0].planned.arena), "least": size(choices[-1].planned.arena)}
+    heading = row("page_checkpoints", again=len(choices[-1].again), **ends)
+    return Board(scenes, sheet, slider=ROWS["checkpoints_slider"], heading=heading)
 
 
 def _choices(graph: Graph) -> tuple[list[Choice], int]:
-    """The graph without a budget, then within budgets from the dear to the least that is found."""
+    """Return the graph without a budget, then within budgets down to the least that is found."""
     found = [_choice(graph, None)]
     whole = least = found[0].planned.arena
     try:
@@ -116,14 +117,14 @@ def _choice(graph: Graph, budget: int | None) -> Choice:
 
 
 def _forward(graph: Graph) -> list[Node]:
-    """The forward pass: the nodes before the first one of the backward pass."""
+    """Return the forward pass: the nodes before the first one of the backward pass."""
     nodes = list(graph.nodes)
     gradients = (i for i, n in enumerate(nodes) if "gradients" in n.scope.split("/"))
     return nodes[: next(gradients, len(nodes))]
 
 
 def _kept(choice: Choice, graph: Graph) -> set[Node]:
-    """Forward values that something after the forward pass reads."""
+    """Return the forward values that something after the forward pass reads."""
     forward = set(_forward(graph))
     late = {x for n in choice.graph.nodes if n not in forward for x in n.inputs}
     return {n for n in forward & late if n.op.name not in SOURCES and n.shape != ()}
@@ -180,26 +181,28 @@ def _peak(choice: Choice) -> Pair:
     )
 
 
-def _area(choice: Choice, most: int, told: Pair) -> str:
-    """The bytes in use, step by step; one scale for all budgets, so that they can be compared.
+def _area(choice: Choice, first: Choice, told: Pair) -> str:
+    """Draw the bytes in use, step by step, and those without a budget, on one scale.
 
     It is as wide as there is room: shapes are stretched, words are not.
     """
     held, budget, boundary = choice.planned.held, choice.budget, choice.planned.boundary
-    top, last = max(most, budget or 0), max(len(held), 1)
+    top, last = int(first.planned.held.max(initial=1)), max(len(held), 1)
 
     def high(count: float) -> float:
         return round(HEIGHT - BELOW - (HEIGHT - ABOVE - BELOW) * count / top, 1)
 
-    corners = [(0.0, high(0))]
-    for step, count in enumerate(held):
-        corners += [(step, high(int(count))), (step + 1, high(int(count)))]
-    points = " ".join(f"{x},{y}" for x, y in [*corners, (last, high(0))])
+    def outline(held: Any, fill: str, stroke: str) -> str:
+        corners = [(k + side, high(int(x))) for k, x in enumerate(held) for side in (0, 1)]
+        points = " ".join(f"{x},{y}" for x, y in [(0, high(0)), *corners, (len(held), high(0))])
+        return f'<polygon points="{points}" style="fill:{fill};stroke:{stroke};{STEADY}"/>'
+
     fill, stroke = (f"light-dark({a}, {b})" for a, b in (TINTS["static"], MODES["static"]))
-    shapes = [f'<polygon points="{points}" style="fill:{fill};stroke:{stroke};{STEADY}"/>']
-    texts = []
-    shapes.append(_line((0, high(top)), (last, high(top)), "line", opacity=0.35))
-    texts.append(_text(0, high(top) - 5, escape(size(top))))
+    shapes, texts = [outline(held, fill, stroke)], []
+    if budget:
+        shapes.append(outline(first.planned.held, "none", _color("line")))
+    whole = html("checkpoints_before", "tspan", size=size(top)) if budget else escape(size(top))
+    texts.append(_text(0, high(top) - 5, whole))
     for part, number, anchor in ((0, 0, "start"), (100, last, "end")):
         texts.append(_text(part, HEIGHT - 6, str(number), anchor))
     texts.append(_text(50, HEIGHT - 6, html("chart_step", "tspan"), "middle"))
@@ -230,13 +233,12 @@ def _line(
     b: tuple[float, float],
     token: str,
     dash: str = "none",
-    opacity: float = 1,
 ) -> str:
-    style = f"stroke:{_color(token)};stroke-dasharray:{dash};opacity:{opacity};{STEADY}"
+    style = f"stroke:{_color(token)};stroke-dasharray:{dash};{STEADY}"
     return f'<path d="M{a[0]},{a[1]}L{b[0]},{b[1]}" style="{style}"/>'
 
 
 def _text(part: float, y: float, words: str, anchor: str = "start", color: str = "soft") -> str:
-    """Words at a height, and at so many percent of the width."""
+    """Return an SVG text at a height, and at a fraction of the width."""
     style = f"font-size:{theme.SMALL}px;fill:{_color(color)};text-anchor:{anchor}"
     return f'<text x="{part:.1f}%" y="{y}" style="{style}">{words}</text>'

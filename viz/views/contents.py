@@ -1,4 +1,4 @@
-"""What stands in a file of a graph, as a table."""
+"""The contents of a graph's file, as a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["contents"]
 
 
 class Contents(Table):
-    """The nodes that stand in a file, as a table.
+    """The nodes in a file, as a table.
 
     `parts`: its operators, arrays, inputs and outputs by name, and its version.
     """
@@ -32,12 +32,13 @@ class Contents(Table):
 
 
 def contents(path: str | os.PathLike[str]) -> Contents:
-    """What stands in the file of a saved graph, or of an ONNX model: its nodes, in order.
+    """Show what the file of a saved graph or an ONNX model contains: its nodes, in order.
 
     Python's own `zipfile` and `json` read a saved graph, the package `onnx` the other.
 
     >>> import minigrad as mg, viz
-    >>> path = viz.box() / "double.graph"
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "double.graph"
     >>> with mg.Graph():
     ...     x = mg.placeholder("x", shape=())
     ...     mg.build_graph(x, x + x).save(path)

@@ -25,17 +25,17 @@ from viz.page.board import Board
 from viz.page.scenes import Panel, Scene
 from viz.picture.aligning import alignment
 from viz.picture.picture import Picture, picture
-from viz.picture.summary import change, summarize
+from viz.picture.summary import Summary, change, summarize
 from viz.picture.theme import KINDS
 from viz.picture.union import renamed, union
-from viz.views.passes import MOST, apart, drawn_at_random
+from viz.views.passes import MOST, apart, drawn_at_random, first
 from viz.words.text import ROWS, Pair, row
 
 __all__ = ["diff"]
 
 
 def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
-    """A board with two graphs, and their difference: what is removed, added and changed.
+    """Show two graphs on a board, and their difference: what is removed, added and changed.
 
     a, b: graphs, nodes, tensors, programs, traced functions, or the path of a file that
     `graph.save` or an ONNX exporter wrote. Both are run on the same inputs, and the values laid
@@ -47,31 +47,20 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     ...     x = mg.placeholder("x", shape=())
     ...     mine, solution = mg.tanh(x * 2), mg.sigmoid(x * 3)
     >>> print(viz.diff(mine, solution, {"x": 1}).scenes[-1].caption[0])
-    difference: 1 removed, 1 added, 1 changed, 2 the same
+    Difference: 1 gone, 1 new, 1 changed, 2 the same
     """
     left, right = _Side.of(a, feed_dict), _Side.of(b, feed_dict)
     pairs = alignment(left.picture, right.picture)
     names = {n.id: n.id for n in left.picture.nodes}
     fresh = (f"n{i}" for i in range(len(names) + 1, len(names) + len(right.picture.nodes) + 1))
     called = {n.id: pairs.get(n.id) or next(fresh) for n in right.picture.nodes}
-    first, second = renamed(left.picture, names), renamed(right.picture, called)
-    whole = union(first, second)
+    before, after = renamed(left.picture, names), renamed(right.picture, called)
+    whole = union(before, after)
     changes = _changes(left, right, pairs)
-    marks = _marks(first, second, {called[i] for i in changes})
+    marks = _marks(before, after, {called[i] for i in changes})
     values = {called[i]: value for i, value in right.values.items()}
-    own, other = (
-        {i: summarize(value) for i, value in side.items()} for side in (left.values, values)
-    )
-    scenes = [
-        Scene(
-            row(key, nodes=len(side.nodes)),
-            (Panel(title, side, held=seen, among=whole),),
-        )
-        for key, title, side, seen in (
-            ("diff_first", ROWS["diff_first_panel"], first, own),
-            ("diff_second", ROWS["diff_second_panel"], second, other),
-        )
-    ]
+    own, other = ({i: summarize(x) for i, x in v.items()} for v in (left.values, values))
+    scenes = [_alone("first", before, own, whole), _alone("second", after, other, whole)]
     differ = [i for i, value in values.items() if not _same(left.values.get(i), value)]
     held = {**own, **other, **{i: change(own[i], other[i]) for i in differ}}
     notes = {i: value.short for i, value in held.items()}
@@ -79,16 +68,25 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     kinds = [marks.get(n.id, "same") for n in whole.nodes]
     counts = {kind: kinds.count(kind) for kind in ("gone", "new", "changed", "same")}
     counts["changed"] += kinds.count("moved")
-    facts = (*_told(right.picture, changes), _verdict(left, right))
+    follow = {
+        n.label: held[n.id].short for n in whole.nodes if n.id in differ and n.id not in marks
+    }
+    followed = ", ".join(f"{name} {what}" for name, what in [*follow.items()][:MOST])
+    facts = [*_told(right.picture, changes), _verdict(left, right)]
+    if follow:
+        facts.insert(-1, row("diff_follow", what=followed))
     caption = ROWS["diff_equal"] if counts["same"] == len(kinds) else row("diff_step", **counts)
-    board = Board(
-        [*scenes, Scene(caption, (panel,), facts)],
-        slider=ROWS["diff_slider"],
-        heading=ROWS["page_diff"],
-        moves=True,
-    )
-    board.index = len(scenes)
-    return board
+    scenes.append(Scene(caption, (panel,), tuple(facts)))
+    return Board(scenes, slider=ROWS["diff_slider"], heading=ROWS["page_diff"], moves=True)
+
+
+def _alone(which: str, side: Picture, held: Mapping[str, Summary], whole: Picture) -> Scene:
+    """Return a panel with one graph and its results; constants are labelled with their values."""
+    shown = {n.id: held[n.id] for n in side.nodes if n.id in held and held[n.id].told != n.label}
+    ends = [n for n in side.nodes if n.is_output and n.id in held]
+    facts = tuple(row("diff_output", name=n.label, value=held[n.id].told) for n in ends)
+    panel = Panel(ROWS[f"diff_{which}_panel"], side, held=shown, among=whole)
+    return Scene(row(f"diff_{which}", nodes=len(side.nodes)), (panel,), facts)
 
 
 @dataclass
@@ -130,7 +128,8 @@ class _Side:
                 drawn = drawn_at_random(n, random)
                 feeds[n] = np.asarray(feed.get(n.name, drawn), n.dtype)[()]
         kept = {n: n.attrs["value"] for n in nodes if n.op is state.variable}
-        ends = [n for n in nodes if self.picture_node(n).is_output]
+        outputs = {n.id for n in self.picture.nodes if n.is_output}
+        ends = [n for n in nodes if self.picture.ids[n] in outputs]
         with listen_to_nobody(), mg.record(values=True) as log:
             try:
                 self.outputs = [np.asarray(y) for y in Interpreter(ends)(feeds, kept)]
@@ -138,20 +137,14 @@ class _Side:
                 self.outputs = []
         events = [e for e in log.events if e.kind in ("run", "read") and e.node in self.picture.ids]
         self.values = {self.picture.ids[e.node]: e.value for e in events}
-        self.values |= {self.picture.ids[n]: n.attrs["value"] for n in nodes if _constant(n)}
+        self.values |= {
+            self.picture.ids[n]: n.attrs["value"] for n in nodes if n.op is state.constant
+        }
         self.inputs = tuple(np.asarray(x).tobytes() for x in feeds.values())
-
-    def picture_node(self, key: Any) -> Any:
-        i = self.picture.ids[key]
-        return next(n for n in self.picture.nodes if n.id == i)
-
-
-def _constant(node: Node) -> bool:
-    return node.op is state.constant
 
 
 def _loaded(obj: Any) -> Any:
-    """The graph in a file, of an object; other things as they are."""
+    """Load the graph from a file or an object; return other things as they are."""
     if isinstance(obj, (str, os.PathLike)):
         path = Path(obj)
         obj = from_onnx(path) if path.suffix == ".onnx" else mg.load_graph(path)
@@ -163,7 +156,7 @@ def _loaded(obj: Any) -> Any:
 
 
 def _changes(left: _Side, right: _Side, pairs: Mapping[str, str]) -> dict[str, str]:
-    """For each box of the second graph that is in the first and made otherwise, what differs."""
+    """Return what differs for each box of the second graph that the first has in another form."""
     one, other = ({n.id: n for n in side.picture.nodes} for side in (left, right))
     found = {}
     for b, a in pairs.items():
@@ -186,11 +179,8 @@ def _changes(left: _Side, right: _Side, pairs: Mapping[str, str]) -> dict[str, s
 
 
 def _same(one: Any, other: Any) -> bool:
-    return one is None or other is None or np.array_equal(one, other, equal_nan=_real(one, other))
-
-
-def _real(*arrays: Any) -> bool:
-    return all(np.asarray(a).dtype.kind == "f" for a in arrays)
+    real = all(np.asarray(x).dtype.kind == "f" for x in (one, other))
+    return one is None or other is None or np.array_equal(one, other, equal_nan=real)
 
 
 def _marks(first: Picture, second: Picture, changed: set[str]) -> dict[str, str]:
@@ -207,11 +197,9 @@ def _marks(first: Picture, second: Picture, changed: set[str]) -> dict[str, str]
     return marks | dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
 
 
-def _told(drawn: Picture, changes: Mapping[str, str]) -> tuple[Pair, ...]:
+def _told(drawn: Picture, changes: Mapping[str, str]) -> list[Pair]:
     labels = {n.id: KINDS[n.kind].label if n.kind == "constant" else n.label for n in drawn.nodes}
-    told = [row("diff_change", name=labels[i], what=what) for i, what in changes.items()]
-    more = len(told) - MOST
-    return (*told[:MOST], row("passes_more", count=more)) if more > 0 else tuple(told)
+    return first([row("diff_change", name=labels[i], what=what) for i, what in changes.items()])
 
 
 def _verdict(left: _Side, right: _Side) -> Pair:

@@ -132,7 +132,7 @@ class Diagram:
         )
 
     def _unfolded(self) -> str:
-        """The drawing with everything open, which a click shows."""
+        """Return the drawing with everything open, which a click shows."""
         if set(self.full.groups) <= self._shown or len(self.full.nodes) > UNFOLD_LIMIT:
             return ""
         whole = self._view(self.full.groups)
@@ -163,7 +163,7 @@ class Diagram:
 
 
 def _named(full: Picture, names: Collection[str]) -> frozenset[str]:
-    """The groups of these names: of a layer all its calls, of a node all that it has inside."""
+    """Return the groups of these names: all calls of a layer, all that is inside a node."""
     labels = {n.id: n.label for n in full.nodes}
     owned = [(path, labels[owner]) for path, owner in full.owners.items()]
     found = set()
@@ -202,14 +202,14 @@ def draw(
     title: str | None = None,
     **view: Any,
 ) -> Diagram | Still:
-    """The diagram of a tensor, a node, a graph, a program, or a traced function.
+    """Draw the diagram of a tensor, a node, a graph, a program, or a traced function.
 
     Lists of tensors or of nodes are drawn together. Of a tensor its tape is drawn, of a function
     its newest graph. Leaves without a name are called by the variable that holds them where `draw`
     is called. `fold` draws each layer as one box; by default only large graphs are folded.
     `opened` names groups to draw open, and branches, loops, functions and fused nodes whose insides
-    to draw. With `tensors` the results of operators are boxes, too. `title` stands in place of the
-    kind of graph. Of a model with its inputs, or of a graph with its feed, it is the still of what
+    to draw. With `tensors` the results of operators are boxes, too. `title` replaces the kind of
+    graph. Of a model with its inputs, or of a graph with its feed, it is the still of what
     `step` shows with whole=True; `view` is what else that takes: depth, open, focus, loss, and the
     model's keyword arguments. TypeError for other things, ValueError for a name that is not there.
 
@@ -229,7 +229,7 @@ def draw(
 
 
 def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
-    """The diagram of what `draw` takes, with the names of variables as `names_of` gives them."""
+    """Return the diagram of what `draw` takes, with variables' names as from `names_of`."""
     drawn = picture(obj, names, bodies=True)
     items = obj if isinstance(obj, (list, tuple)) else [obj]
     few = drawn.kind == "dynamic" and len(drawn.nodes) <= VALUES_LIMIT
@@ -242,7 +242,7 @@ def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
 
 
 def _note(drawn: Picture) -> Pair | None:
-    """What is to be known of the state of a graph."""
+    """Return a note on the state of a graph, or None."""
     if not drawn.nodes:
         return None
     if drawn.kind == "static":
@@ -252,12 +252,12 @@ def _note(drawn: Picture) -> Pair | None:
 
 
 def names_in(frame: FrameType) -> Mapping[int, str]:
-    """The names of variables in a frame, as `names_of`."""
+    """Return the names of variables in a frame, as `names_of` does."""
     return names_of(frame.f_globals, frame.f_locals)
 
 
 def names_of(*scopes: Mapping[str, Any]) -> Mapping[int, str]:
-    """The names of variables, by `id` of the tensor, its tape node, or the node."""
+    """Return the names of variables by `id` of the tensor, its tape node, or the node."""
     found: dict[int, str] = {}
     for scope in scopes:
         for name, value in list(scope.items()):

@@ -22,13 +22,13 @@ from viz.picture.picture import brief
 from viz.views.draw import names_in
 from viz.words.text import ROWS, Pair, printed, row
 
-__all__ = ["error", "last_line", "show_errors"]
+__all__ = ["error", "show_errors"]
 
 AROUND = 2  # lines of source above and below the one that is meant
 
 
 def error(exception: BaseException | None = None) -> Board:
-    """A board for an error: the partial graph with the failing node, and the lines behind it.
+    """Show an error on a board: the partial graph with the failing node, and the source lines.
 
     exception: one that was raised, by default the last that was shown. The node's definition line
     and, for a run, the line that ran it are shown in their source. TypeError where there is none.
@@ -62,7 +62,7 @@ def error(exception: BaseException | None = None) -> Board:
 
 
 def last_line(exception: BaseException) -> str:
-    """The last line in the traceback of an error that is not the engine's.
+    """Return the last line in the traceback of an error that is not the engine's.
 
     A reader of the traceback takes it for the place of the fault. Empty where there is none.
 
@@ -80,7 +80,7 @@ def last_line(exception: BaseException) -> str:
 
 
 def _summary(shown: BaseException) -> Pair:
-    """The first line of the message, after the kind of the error."""
+    """Return the type of the error and the first line of its message."""
     pair = shown.pair if isinstance(shown, GraphError) else (str(shown), str(shown))
     english, chinese = (half.splitlines()[0] if half else "" for half in pair)
     kind = type(shown).__name__
@@ -88,7 +88,7 @@ def _summary(shown: BaseException) -> Pair:
 
 
 def _located(shown: BaseException) -> list[tuple[str, Location]]:
-    """The lines of the user that the error names, each under its key of the text table."""
+    """Return the user's lines that the error names, each with its key in the text table."""
     pairs = [("error_defined", "defined"), ("error_ran", "ran")]
     found = [(key, getattr(shown, name, None)) for key, name in pairs]
     return [(key, where) for key, where in found if isinstance(where, Location)]
@@ -99,7 +99,7 @@ def _places(shown: BaseException) -> list[Pair]:
 
 
 def _lines(shown: BaseException) -> list[Panel]:
-    """The source around each of these lines."""
+    """Return panels with the source around each of the user's lines."""
     panels = []
     for key, where in _located(shown):
         first = max(1, where.lineno - AROUND)
@@ -116,7 +116,7 @@ def _lines(shown: BaseException) -> list[Panel]:
 
 
 def show_errors(on: bool = True) -> None:
-    """From now on show each error of the engine in this notebook as a board, too; or no longer.
+    """Turn on or off that each error of the engine in this notebook is also shown as a board.
 
     The usual traceback is printed as before. Outside of notebooks nothing happens.
 
@@ -128,7 +128,7 @@ def show_errors(on: bool = True) -> None:
 
 
 def _handle(shell: Any, kind: Any, value: BaseException, traceback: Any, tb_offset: Any) -> Any:
-    """What IPython calls for an error: print it as always, then draw it."""
+    """Print an error as always, then draw it; IPython calls this."""
     lines = shell.InteractiveTB.structured_traceback(kind, value, traceback, tb_offset=tb_offset)
     shell._showtraceback(kind, value, lines)
     display(error(value))  # type: ignore[no-untyped-call]

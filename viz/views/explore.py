@@ -1,4 +1,4 @@
-"""A model of the user's own, seen whole: its modules with what ran in them and what came back."""
+"""A user's whole model: its modules with what ran in them and their gradients."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from minigrad.core import Spec
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import function_name
 from minigrad.dynamic.tensor import Tensor
@@ -45,7 +46,7 @@ class FirstView:
 
     @classmethod
     def of(cls, depth: int, opened: str | Collection[str], focus: str) -> FirstView:
-        """The view that a user asks for; one module may be named without a list."""
+        """Return the view that a user requests; a single module may be named without a list."""
         return cls(depth, (opened,) if isinstance(opened, str) else tuple(opened), focus)
 
 
@@ -61,10 +62,10 @@ def seen_whole(
     first: FirstView = PLAIN,
     whole: bool | None = None,
 ) -> Explorer | Captured | None:
-    """The explorer of a model of the user's; the captured model, where it is small; else None.
+    """Return the explorer of a user's model; the captured model if it is small; else None.
 
-    fed: the feed and the session of a graph of ours, which is seen whole if that is asked for;
-    whole: whether it is seen whole whatever its size, as it is where `first` asks for anything.
+    fed: the feed and the session of a graph of ours, which is seen whole on request;
+    whole: whether it is seen whole whatever its size, as it is if `first` requests anything.
     TypeError for a loss or keyword arguments of what is no model; ValueError for a module in
     `first` that is not there.
     """
@@ -96,7 +97,7 @@ def still_of(
     focus: str = "",
     **named: Any,
 ) -> Still:
-    """The still of the explorer of a model. TypeError for what cannot be explored."""
+    """Return the still of a model's explorer; raise TypeError for what cannot be explored."""
     first = FirstView.of(depth, open, focus)
     with progress():
         made = seen_whole(obj, inputs, named, loss=loss, first=first, whole=True)
@@ -106,12 +107,12 @@ def still_of(
 
 
 def is_large(model: Captured) -> bool:
-    """Whether a model has more operators than are surveyed one by one."""
+    """Return whether a model has too many operators to look at one by one."""
     return sum(n.op not in SOURCES for n in ancestors(model.outputs)) > FEW
 
 
 def ends_of(graph: Graph) -> list[Node]:
-    """The outputs of a graph; of one without declared outputs, the nodes that no other reads."""
+    """Return the outputs of a graph; if none are declared, the nodes that no other reads."""
     read = {x for node in graph.nodes for x in node.inputs}
     return list(graph.outputs) or [node for node in graph.nodes if node not in read]
 
@@ -119,7 +120,7 @@ def ends_of(graph: Graph) -> list[Node]:
 def ours_whole(
     obj: Any, inputs: Sequence[Any], fed: Sequence[Any], first: FirstView
 ) -> Explorer | None:
-    """The explorer of a graph of ours, or of the one that a function builds for these inputs."""
+    """Return the explorer of our own graph, or of the one a function builds for these inputs."""
     if isinstance(obj, (Graph, Node)) or _nodes(obj):
         feed_dict, session = (*inputs, *fed[len(inputs) :])
         return graph_whole(obj, feed_dict, session, first)
@@ -143,15 +144,16 @@ def graph_whole(
     first: FirstView,
     name: str = "graph",
 ) -> Explorer:
-    """The explorer of a graph or of nodes; it is copied, so nothing is added to the user's."""
+    """Return the explorer of a copy of a graph or of nodes: nothing is added to the user's."""
     outputs = ends_of(obj) if isinstance(obj, Graph) else [obj] if isinstance(obj, Node) else obj
+    fed = check_feeds(mg.build_graph([], list(outputs)), feed_dict)
     graph = Graph()
     twin: dict[Node, Node] = {}
     behind = ancestors(outputs)
     called = labels(behind)  # two layers may call their parameters alike
     for node in behind:
-        twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs), name=called[node])
-    fed = check_feeds(mg.build_graph([], list(outputs)), feed_dict)
+        spec = Spec(fed[node].shape, node.dtype) if node in fed else None  # no length is open
+        twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs), spec, called[node])
     feeds = {twin[x]: value for x, value in fed.items() if x in twin}
     kept = {} if session is None else session.variables
     for node in twin:
@@ -165,6 +167,8 @@ def graph_whole(
         if n.attrs.get("role") != "buffer"
     }
     values = Interpreter(ends)(feeds, {v: v.attrs["value"] for v in graph.variables})
+    for y, value in zip(ends, values, strict=True):
+        y.spec = Spec(np.shape(value), y.dtype)  # a length that depends on values is known now
     none = dict.fromkeys(leaves)
     model = Captured("minigrad", graph, ends, feeds, leaves, values, none, ())
     seen = Witness(model)
@@ -177,7 +181,7 @@ def explorer_of(
     first: FirstView = PLAIN,
     loss: Callable[[Any], Any] | None = None,
 ) -> Explorer:
-    """The explorer of a model that was captured; obj: the model itself, for its name."""
+    """Return the explorer of a captured model; obj: the model itself, for its name."""
     within = "" if loss is None else "model"
     view = None, first.depth, first.opened, within
     content = Content(name_of(obj), model, Witness(model), *view)
@@ -187,7 +191,7 @@ def explorer_of(
 
 
 def stopped_explorer(obj: Any, error: TraceError, whole: bool | None) -> Explorer | None:
-    """The explorer of what ran before a model raised; None if little did, or nothing is known."""
+    """Return the explorer of what ran before a model raised; None if little or nothing is known."""
     stopped = None if error.before is None else error.before()
     if stopped is None or (whole is None and not is_large(stopped.model)):
         return None
@@ -199,6 +203,6 @@ def stopped_explorer(obj: Any, error: TraceError, whole: bool | None) -> Explore
 
 
 def name_of(obj: Any) -> str:
-    """What a model is called: a module by its class, a function by its name."""
+    """Return the name of a model: the class of a module, the name of a function."""
     named = function_name(obj) if hasattr(obj, "__name__") or hasattr(obj, "func") else ""
     return named if named and named != "<lambda>" else type(obj).__name__

@@ -32,7 +32,7 @@ class live:
     freed, and the film says so.
 
     pause: seconds to wait after each line, so that the eye can follow (3 s in all at most); 0 where
-    nobody looks, as in a script.
+    there is no viewer, as in a script.
 
     >>> import minigrad as mg, viz
     >>> x = mg.tensor(2.0, requires_grad=True)
@@ -68,7 +68,7 @@ class live:
         self._twins.forget()
 
     def _freed(self, twin: TapeNode) -> None:
-        """The node that this one stands for is no more."""
+        """Log that the node of this copy was freed."""
         self._log(Event(0, "forgotten", twin.op, twin))
 
     def _hear(self, event: Event) -> None:
@@ -105,14 +105,14 @@ class Twins:
         self._names: dict[int, str] = {}  # by id of the copy: what it was called last
 
     def event(self, event: Event) -> Event:
-        """The event, told of copies."""
+        """Return the event with copies in place of nodes and tensors."""
         operands = tuple(x._array if isinstance(x, Tensor) else x for x in event.operands)
         value = event.value._array if isinstance(event.value, Tensor) else event.value
         node, source = self.of(event.node), self.of(event.source)
         return event._replace(node=node, source=source, operands=operands, value=value)
 
     def of(self, node: Any) -> Any:
-        """The copy of a node of a tape; anything else as it is."""
+        """Return the copy of a tape node; return anything else as it is."""
         if not isinstance(node, TapeNode):
             return node
         key = id(node)
@@ -121,7 +121,7 @@ class Twins:
             nothing = [None] * (len(sources) + 1)
             place = (node.code, node.lasti)
             about: Any = node
-            twin = TapeNode.of(node.kept, sources, nothing, about, node.attrs, place)
+            twin = TapeNode.of(node.pullback, sources, nothing, about, node.attrs, place)
             self._known[key] = weakref.ref(node, lambda _: self._end(key)), twin
         return self._known[key][1]
 
@@ -131,12 +131,12 @@ class Twins:
             self._freed(twin)
 
     def named(self, names: Mapping[int, str]) -> Mapping[int, str]:
-        """The names of variables, and those of copies by the nodes that they stand for."""
+        """Return the names of variables, and those of copies, taken from their nodes."""
         alive = [(key, twin) for key, (_, twin) in self._known.items() if key in names]
         self._names.update((id(twin), names[key]) for key, twin in alive)
         return {**names, **self._names}
 
     def forget(self) -> None:
-        """Watch no longer."""
+        """Stop watching the nodes."""
         self._freed = None
         self._known.clear()

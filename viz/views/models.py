@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 
 def captured(model: Any, inputs: Sequence[Any]) -> Captured | None:
-    """A model of the user's as a graph of ours; None for other things."""
+    """Capture a user's model as a graph of this engine; return None for other things."""
     return _located(capture, model, inputs)
 
 
 def _located(function: Callable[..., T], model: Any, inputs: Sequence[Any]) -> T:
-    """What the function finds out about a model; an error that names no line names the user's."""
+    """Call the function on a model; an error without a line gets the line of the user's code."""
     try:
         return function(model, inputs)
     except GraphError as error:
@@ -37,7 +37,7 @@ def _located(function: Callable[..., T], model: Any, inputs: Sequence[Any]) -> T
 
 
 def verdict(model: Captured) -> Pair:
-    """How far values and gradients are from the original's, and which operators call it."""
+    """Say how far values and gradients are from the original's, and which operators call it."""
     gaps = model.gaps()
     right = max(gaps) <= TOLERANCE
     forward_only = no_backward(model)
@@ -56,7 +56,7 @@ def verdict(model: Captured) -> Pair:
 
 
 def _joined(sentences: Sequence[Pair]) -> Pair:
-    """Sentences one after the other."""
+    """Join sentences, one after the other."""
     return " ".join(one for one, _ in sentences), "".join(other for _, other in sentences)
 
 
@@ -65,14 +65,14 @@ def _number(gap: float) -> str:
 
 
 def _gaps_in_float64(model: Captured) -> tuple[float, float] | None:
-    """How far it is from the original in float64, if that shows that rounding is the reason."""
+    """Return the gaps to the original in float64, if they show that rounding is the reason."""
     precise = model.about.precise()
     gaps = None if precise is None else precise.gaps()
     return gaps if gaps is not None and max(gaps) <= TOLERANCE else None
 
 
 def _where(model: Captured, values: float, gradients: float) -> Iterator[Pair]:
-    """Where it starts to differ from the original, if it does."""
+    """Yield where it starts to differ from the original, if it does."""
     if values > TOLERANCE and (node := model.first_value_apart()) is not None:
         yield row(
             "model_value_from", op=node.op.name, layer=node.scope or "–", line=node.where.label
@@ -82,7 +82,7 @@ def _where(model: Captured, values: float, gradients: float) -> Iterator[Pair]:
 
 
 def _about(model: Captured) -> Iterator[Pair]:
-    """What is to be said beside the numbers."""
+    """Yield the remarks about a model besides the numbers."""
     about, system = model.about, model.system
     yield from about.notes
     if about.recorded:
@@ -107,7 +107,7 @@ def _ruled(rule: Rule) -> str:
 
 
 def no_backward(model: Captured) -> list[Pair]:
-    """Why there is no backward pass, if there is none."""
+    """Return why there is no backward pass; an empty list if there is one."""
     if (refused := model.about.refused) is not None:
         told = {"system": model.system, "reason": refused.reason}
         if refused.line is None:
@@ -123,7 +123,7 @@ def no_backward(model: Captured) -> list[Pair]:
 
 
 def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
-    """A PyTorch model as it runs, beside the graph captured of it; None for other things."""
+    """Play a PyTorch model as it runs, beside the graph captured of it; None for other things."""
     both = _located(beside, *prepared(model, inputs, {}, None))
     if both is None:
         return None
@@ -143,14 +143,14 @@ def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
 
 
 def _whole(film: Film) -> Film:
-    """The film, if the run in it came to its end; else the error that stopped it."""
+    """Return the film if its run finished; raise the error that stopped it otherwise."""
     if film.error is not None:
         raise film.error
     return film
 
 
 def _apart(dynamic: Film, static: Film) -> float:
-    """How far what both end with is apart, outputs and gradients each of the largest magnitude."""
+    """Return the gap between both runs' results, relative to the largest output or gradient."""
     sides = [{(k[0], k[-1]): v for k, v in film.results.items()} for film in (dynamic, static)]
     found = 0.0
     for kind in ("output", "gradient"):

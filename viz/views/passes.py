@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene
+from viz.picture.formula import forward
 from viz.picture.picture import Picture, brief, graph_picture
 from viz.picture.union import renamed, union
 from viz.words.progress import progress, with_progress
@@ -28,19 +29,16 @@ from viz.words.text import ROWS, Pair, printed, row
 __all__ = ["passes"]
 
 MOST = 8  # changes of one pass that are told one by one
+SHORT = 24  # letters of what a node computes; of more its sign stands for it
 UNKNOWN = 3  # elements along an axis of unknown length, where inputs are drawn
 
 
-@dataclass(frozen=True)
-class Results:
-    """What a graph computes for the inputs of the check: outputs in order, gradients by name."""
-
-    outputs: list[Array]
-    gradients: dict[str, Array]
+# What a graph computes for the inputs of the check: outputs in order, gradients by name.
+Results = tuple[list[Array], dict[str, Array]]
 
 
 def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Board:
-    """A board that replays the optimiser: before and after each pass, what changed, and why.
+    """Replay the optimiser on a board: before and after each pass, what changed, and why.
 
     graph: from `mg.build_graph`, or already optimised (then its own passes are shown). After each
     pass the graph before all passes and the one after it are run, and outputs and gradients
@@ -52,8 +50,11 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
     >>> with mg.Graph():
     ...     x = mg.placeholder("x", shape=(3,))
     ...     graph = mg.build_graph(x, x * 1 + 3)
-    >>> [scene.caption[0] for scene in viz.passes(graph).scenes][1:]
-    ['simplify: 5 → 4 nodes', 'remove_dead: 4 → 3 nodes', 'all passes together: 5 → 3 nodes']
+    >>> for scene in viz.passes(graph).scenes[1:]:
+    ...     print(scene.caption[0])
+    Use cheaper operators that give the same bits · simplify: 5 → 4 nodes
+    Remove what no output needs · remove_dead: 4 → 3 nodes
+    All passes together: 5 → 3 nodes
     """
     if not isinstance(graph, Graph) or not graph.outputs:
         raise TypeError(printed("passes_graph", value=brief(graph)))
@@ -61,29 +62,22 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
     start = graph.history[0].before if graph.history else graph
     proof = Proof(start, feed_dict, session)
 
+    switches = tuple(dict.fromkeys(map(function_name, chosen)))
+    look: Any = {"slider": ROWS["passes_slider"], "heading": ROWS["page_passes"], "moves": True}
+
     def again(off: list[str]) -> Board:
         history = start.optimize([f for f in chosen if function_name(f) not in off]).history
-        return Board(_scenes(start, history, proof), heading=ROWS["page_passes"], moves=True)
+        return Board(_scenes(start, history, proof), switches=switches, again=again, **look)
 
-    switches = tuple(dict.fromkeys(map(function_name, chosen)))
-    slider, heading = ROWS["passes_slider"], ROWS["page_passes"]
     with progress():
-        scenes = again([]).scenes
-        return Board(
-            scenes, slider=slider, switches=switches, again=again, heading=heading, moves=True
-        )
+        return again([])
 
 
 def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list[Scene]:
     drawn = Drawn(start)
-    first = proof.counts(start)
-    scenes = [
-        Scene(
-            row("passes_start", nodes=first[0], kernels=first[1], bytes=first[2]),
-            (Panel(ROWS["passes_before"], drawn.of(start)),),
-            proof.about,
-        )
-    ]
+    nodes, kernels, size = proof.counts(start)
+    caption = row("passes_start", nodes=nodes, kernels=kernels, bytes=size)
+    scenes = [Scene(caption, (Panel(ROWS["passes_before"], drawn.of(start)),), proof.about)]
     idle, last = [], start
     for record in with_progress(history, "progress_passes"):
         if record.after is record.before:
@@ -92,15 +86,21 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list
         last = record.after
         drawn.follow(record)
         sizes = {"before": len(record.before.nodes), "after": len(last.nodes)}
-        facts = [*_reasons(record), *proof.facts(record.before, last, start)]
+        facts = [*_reasons(record, drawn), *proof.facts(record.before, last, start)]
         given = {x for change in record.changes for x in change.after}
         panel = _panel(record.before, last, given, drawn)
-        scenes.append(Scene(row("passes_step", name=record.name, **sizes), (panel,), tuple(facts)))
+        says = f"passes_{record.name}"
+        about = row("passes_says", what=ROWS[says]) if says in ROWS else ("", "")
+        caption = row("passes_step", what=about, name=record.name, **sizes)
+        scenes.append(Scene(caption, (panel,), tuple(facts)))
     sizes = {"before": len(start.nodes), "after": len(last.nodes)}
-    facts = [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
+    facts = proof.facts(start, last, start)
+    facts += [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
     panel = _panel(start, last, set(), drawn)
-    facts += proof.facts(start, last, start)
-    return [*scenes, Scene(row("passes_end", **sizes), (panel,), tuple(facts))]
+    scenes.append(Scene(row("passes_end", **sizes), (panel,), tuple(facts)))
+    panels = [panel for scene in scenes for panel in scene.panels]
+    whole = union(*(panel.picture for panel in panels if panel.picture))
+    return [replace(s, panels=(replace(s.panels[0], among=whole),)) for s in scenes]
 
 
 class Drawn:
@@ -126,42 +126,72 @@ class Drawn:
                 self.names[x] = self.names[alike.pop(0)] if alike else fresh
 
     def of(self, graph: Graph) -> Picture:
-        """The picture of a graph whose nodes are named."""
+        """Return the picture of a graph whose nodes are named."""
         if id(graph) not in self._drawn:
             whole = graph_picture(graph.nodes, set(graph.outputs), {})
             names = {i: self.names[node] for node, i in whole.ids.items()}
             self._drawn[id(graph)] = renamed(whole, names)
         return self._drawn[id(graph)]
 
+    def formulas(self, graph: Graph) -> dict[Node, str]:
+        """Return what each node of a graph computes from its inputs, such as "2 × 3"."""
+        engine = {self.names[node]: node for node in graph.nodes}
+        texts: dict[str, str] = {}
+        for n in self.of(graph).nodes:
+            node, read = engine[n.id], [texts[i] for i in n.inputs]
+            text = forward(node.op, read, node.attrs) if read and not n.name else n.label
+            texts[n.id] = text if len(text) <= SHORT or n.name else n.sign or n.op
+        return {node: texts[i] for i, node in engine.items()}
+
 
 def _about(node: Node) -> Any:
-    """What a copy of a node has in common with it."""
+    """Return what a copy of a node has in common with it."""
     return node.op, node.name, node.where
 
 
-def _reasons(record: PassRecord) -> list[Pair]:
-    told = [row("passes_change", what=change.what, why=change.reason) for change in record.changes]
+def _reasons(record: PassRecord, drawn: Drawn) -> list[Pair]:
+    """List each change and why it was made; those of one kind together."""
+    written = {**drawn.formulas(record.before), **drawn.formulas(record.after)}
+    found: dict[tuple[str, str, Pair], list[str]] = {}
+    for change in record.changes:
+        old, new = (
+            ", ".join(written[x] if len(nodes) == 1 and x in written else x.op.name for x in nodes)
+            for nodes in (change.before, change.after)
+        )
+        key = "passes_change" if new else "passes_dropped"
+        becomes = f" → {new}" if new not in ("", old) else ""
+        found.setdefault((key, becomes, change.reason), []).append(old)
+    lines = ((key, ", ".join(olds) + becomes, why) for (key, becomes, why), olds in found.items())
+    return first([row(key, what=what, why=why) for key, what, why in lines])
+
+
+def first(told: list[Pair]) -> list[Pair]:
+    """Return the first few texts, and how many more there are."""
     more = len(told) - MOST
     return [*told[:MOST], row("passes_more", count=more)] if more > 0 else told
 
 
 def _panel(start: Graph, end: Graph, given: Collection[Node], drawn: Drawn) -> Panel:
-    """Both graphs in one drawing, and what became of their nodes and arrows.
+    """Show both graphs in one drawing, and what became of their nodes and arrows.
 
-    given: what stands for something else now. A node that is only further down than a change is
+    given: what replaces something else now. A node that is only further down than a change is
     another object afterwards, but the same operator on the same operands: it bears no mark.
     """
     before, after = drawn.of(start), drawn.of(end)
     heirs = {drawn.names.get(x) for x in given}
     old, new = ({n.id: n for n in half.nodes} for half in (before, after))
     marks = dict.fromkeys(old.keys() - new.keys(), "gone")
-    for i, n in new.items():
+    needed = {drawn.names[x] for x in (*end.inputs, *end.outputs, *end.effects)}
+    for i, n in reversed(new.items()):
+        needed |= {*n.inputs} if i in needed else set()
         if i not in old:
             marks[i] = "new"
         elif i in heirs:
             marks[i] = "heir"
         elif n.inputs != old[i].inputs:
             marks[i] = "moved"
+        elif i not in needed:
+            marks[i] = "idle"
     lost, found = ({e.id for e in half.edges} for half in (before, after))
     marks |= dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
     return Panel(ROWS["passes_both"], union(before, after), marks)
@@ -184,30 +214,31 @@ class Proof:
         self._known: dict[int, tuple[Graph, Results]] = {}
 
     def counts(self, graph: Graph) -> tuple[int, int, int]:
-        """Nodes, kernels, and bytes of the planned memory."""
+        """Return the number of nodes and of kernels, and the bytes of the planned memory."""
         program = graph.compile(optimize=False)
         program.bind({n: self.feeds[graph.labels[n]] for n in graph.placeholders})
         return len(graph.nodes), program.kernels, program.plan.bytes
 
     def facts(self, before: Graph, after: Graph, start: Graph) -> list[Pair]:
-        """The counts before and after, and whether the results are those of the first graph."""
+        """Return the counts before and after, and how far results are from the first graph's."""
         pairs = zip(self.counts(before), self.counts(after), strict=True)
         nodes, kernels, size = (f"{a} → {b}" for a, b in pairs)
         counts = row("passes_counts", nodes=nodes, kernels=kernels, bytes=size)
         return [counts, self.verdict(start, after)]
 
     def verdict(self, start: Graph, after: Graph) -> Pair:
-        """How far the results of two graphs are apart."""
-        left, right = self.results(start), self.results(after)
-        names = dict.fromkeys([*left.gradients, *right.gradients])
-        both = ((left.gradients.get(n), right.gradients.get(n)) for n in names)
-        outputs = [*zip(left.outputs, right.outputs, strict=True)]
-        gradients = [(_or_zero(a, b), _or_zero(b, a)) for a, b in both]
+        """Say how far the results of two graphs are apart."""
+        (left, there), (right, here) = self.results(start), self.results(after)
+        outputs = [*zip(left, right, strict=True)]
+        gradients = []  # one that nothing flows into is 0
+        for name, some in {**there, **here}.items():
+            none = np.zeros_like(some)
+            gradients.append((there.get(name, none), here.get(name, none)))
         about = {"outputs": len(outputs), "gradients": len(gradients)}
         return row("passes_proof", **about, first=apart(outputs), second=apart(gradients))
 
     def results(self, graph: Graph) -> Results:
-        """Outputs and gradients of one graph, computed once."""
+        """Return the outputs and gradients of a graph, computed once."""
         if id(graph) not in self._known:
             with listen_to_nobody(), contextlib.redirect_stdout(io.StringIO()):
                 self._known[id(graph)] = graph, self._run(graph)
@@ -231,11 +262,11 @@ class Proof:
         arrays = [np.asarray(x) for x in results]
         rest = arrays[len(outputs) :]
         named = {names[leaf]: x for leaf, x in zip(gradients, rest, strict=True)}
-        return Results(arrays[: len(outputs)], named)
+        return arrays[: len(outputs)], named
 
 
 def _gradients(ends: list[Node], leaves: list[Node]) -> dict[Node, Node]:
-    """The gradient of each leaf that has one; none at all where there is no way back."""
+    """Return the gradient of each leaf that has one; empty if the graph isn't differentiable."""
     if not ends or not leaves:
         return {}
     try:
@@ -246,27 +277,18 @@ def _gradients(ends: list[Node], leaves: list[Node]) -> dict[Node, Node]:
 
 
 def drawn_at_random(node: Node, random: np.random.Generator) -> Array:
-    """Some input of the right shape: normal numbers; for integers and truth values 0 or 1."""
+    """Draw a random input of the right shape: normal numbers; 0 or 1 for integers and Booleans."""
     shape = [UNKNOWN if n is None else n for n in node.shape or ()]
     if node.dtype.kind == "f":
         return np.asarray(random.standard_normal(shape), node.dtype)[()]
     return np.asarray(random.integers(0, 2, shape), node.dtype)[()]
 
 
-def _or_zero(x: Array | None, like: Array | None) -> Array:
-    """A gradient that nothing flows into is 0."""
-    return np.zeros_like(like) if x is None else x
-
-
 def apart(pairs: list[tuple[Any, Any]]) -> Pair:
-    """How far pairs of arrays are apart at most, in words."""
-    if all(_same_bits(a, b) for a, b in pairs):
+    """Say how far pairs of arrays are apart at most."""
+    if all((a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes()) for a, b in pairs):
         return ROWS["passes_equal"]
     return row("passes_differ", difference=f"{max(_gap(a, b) for a, b in pairs):.3g}")
-
-
-def _same_bits(a: Array, b: Array) -> bool:
-    return bool(a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes())
 
 
 def _gap(a: Array, b: Array) -> float:
@@ -274,7 +296,5 @@ def _gap(a: Array, b: Array) -> float:
         return np.inf
     with np.errstate(all="ignore"):
         gaps = np.abs(np.subtract(a, b, dtype=float))
-    gaps = (
-        np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, gaps) if a.dtype.kind == "f" else gaps
-    )
+    gaps = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, gaps)
     return float(np.max(np.where(np.isnan(gaps), np.inf, gaps), initial=0))

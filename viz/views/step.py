@@ -25,8 +25,10 @@ from viz.explorer.explorer import Explorer
 from viz.film.frames import Film, event_film, still_film, stopped_film
 from viz.film.others import other_film
 from viz.film.replay import replay_graph, replay_tape
+from viz.film.score import contrasted
 from viz.page.player import Player
 from viz.page.sliders import Sliders
+from viz.picture.calls import written_names
 from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
@@ -38,6 +40,8 @@ from viz.words.text import ROWS, Pair, Right, printed, row
 from viz.words.user import user
 
 __all__ = ["compare", "step", "timeline"]
+
+TWICE = 6  # operators, up to which a comparison has two calls: what is built again, what is kept
 
 
 def step(
@@ -52,7 +56,7 @@ def step(
     whole: bool | None = None,
     **named: Any,
 ) -> Player | Explorer:
-    """A player for the forward and the backward pass, one operator at a time.
+    """Play the forward and the backward pass, one operator at a time.
 
     obj: a tensor (its tape runs again and stays as it is), a graph or a node (run with `feed_dict`
     and the variables of `session`), a function with its inputs, or a node of another engine. Or a
@@ -82,7 +86,7 @@ def step(
 
 
 def _player_of_model(model: Captured) -> Player:
-    """The player of a model that was captured; what is the record of one run keeps its inputs."""
+    """Return the player of a captured model; a recording of one run keeps its inputs fixed."""
     model.keep()
     said, backward, slides = verdict(model), not no_backward(model), not model.about.recorded
     return player_of(list(model.outputs), {}, model.feeds, None, said, backward, slides)
@@ -91,7 +95,7 @@ def _player_of_model(model: Captured) -> Player:
 def _given(
     obj: Any, names: Mapping[int, str], inputs: Sequence[Any], fed: Sequence[Any]
 ) -> tuple[Any, Mapping[int, str], Any, Any]:
-    """What stands behind a function are its inputs, behind a graph its feed and its session."""
+    """Sort arguments: those after a function are its inputs, after a graph its feed and session."""
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         given = [] if inputs and inputs[0] is None else inputs  # None: no feed, as of a graph
         return functools.partial(obj, *given), names, None, None
@@ -108,7 +112,7 @@ def player_of(
     backward: bool = True,
     slides: bool = True,
 ) -> Player:
-    """The player of what `step` takes, with the names of variables as `names_of` gives them.
+    """Return the player of what `step` takes, with variables' names as from `names_of`.
 
     verdict: what was found out about it before, for the inputs that it starts with; backward:
     whether a graph is played backward, too; slides: whether its inputs may change.
@@ -138,14 +142,15 @@ def player_of(
 
 
 def _leaves(items: Iterable[Tensor], names: Mapping[int, str]) -> Sliders:
-    """Sliders for the leaves of a tape."""
-    nodes = ancestors(t.creator for t in items if t.creator is not None)
+    """Return sliders for the leaves of a tape."""
+    nodes = [*ancestors(t.creator for t in items if t.creator is not None)]
+    names = {**written_names(nodes), **names}
     leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
-    return Sliders((t, t.name or names.get(id(t), "tensor"), t._array) for t in leaves)
+    return Sliders((t, t.name or names.get(id(t)) or "tensor", t._array) for t in leaves)
 
 
 def _differentiated(items: list[Node]) -> list[Node]:
-    """The outputs without the gradients of others among them, which the film shows in any case."""
+    """Return the outputs without gradients of other outputs: the film shows those anyway."""
     forward = [n for n in items if phase_of(n) != "backward"]
     known = set(ancestors(forward))
     missed = [n for n in ancestors(items) if phase_of(n) != "backward" and n not in known]
@@ -153,7 +158,7 @@ def _differentiated(items: list[Node]) -> list[Node]:
 
 
 def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tuple[Node, Any]]:
-    """The placeholders that are fed, with their values; an error names the user's line."""
+    """Return the placeholders that are fed, with their values; an error names the user's line."""
     try:
         return check_feeds(mg.build_graph([], items), feed_dict).items()
     except GraphError as error:
@@ -164,7 +169,7 @@ def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tup
 def _movable(
     sliders: Sliders, film: Callable[[dict[Any, Any]], Film], verdict: Pair | None = None
 ) -> Player:
-    """A player of the film that is made for the values of some inputs."""
+    """Return a player of the film that is made for the values of some inputs."""
 
     def again(positions: list[float]) -> tuple[list[Film], None]:
         return [_complete(film(sliders.inputs(positions)))], None
@@ -175,7 +180,7 @@ def _movable(
 
 
 def _complete(film: Film) -> Film:
-    """The film, if the run in it came to its end; else the error that stopped it."""
+    """Return the film if its run finished; raise the error that stopped it otherwise."""
     if film.error is not None:
         raise film.error
     return film
@@ -186,7 +191,7 @@ def _listed(x: Any) -> list[Any]:
 
 
 def compare(model: Callable[..., Any], *inputs: Any) -> Player:
-    """The same function both ways, side by side: dynamic on the left, static on the right.
+    """Play a function in both modes, side by side: dynamic on the left, static on the right.
 
     model: a function (or layer) of tensors or nodes; inputs: arrays or tensors for it, of which
     floating-point ones get a gradient. That both give the same bits is checked and said.
@@ -217,14 +222,16 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
         with recording(True), _eagerly():
             outputs = _listed(model(*nodes))
 
+    calls = 1 + (len(ancestors(y.creator for y in computed if y.creator is not None)) <= TWICE)
+
     def films(given: Mapping[int, Any]) -> list[Film]:
-        """Both ways; what is given is an input in both, though one of them asks for a gradient."""
+        """Return both films; the given values are inputs in both, even without a gradient."""
         moved = [given.get(i, a) for i, a in enumerate(arrays)]
         fed = dict(zip(nodes, moved, strict=True))
         new = {tensors[i]: v for i, v in given.items()}
-        dynamic = replay_tape(computed, names, new, frozenset(labels))
-        static = replay_graph(outputs, fed, None, {})
-        return [_complete(film).ticking() for film in (dynamic, static)]
+        dynamic = replay_tape(computed, names, new, frozenset(labels), calls)
+        static = replay_graph(outputs, fed, None, {}, calls=calls)
+        return [contrasted(_complete(film).ticking(), calls) for film in (dynamic, static)]
 
     def again(positions: list[float]) -> tuple[list[Film], Pair | None]:
         made = films(sliders.inputs(positions))
@@ -249,7 +256,7 @@ def _eagerly() -> Iterator[None]:
 
 
 def argument_names(model: Callable[..., Any], count: int) -> list[str]:
-    """What the function calls its arguments; x1, x2, … where it does not say."""
+    """Return the names of the function's arguments; x1, x2, … if it has none."""
     try:
         named = [p.name for p in inspect.signature(model).parameters.values() if p.kind in _PLAIN]
     except (TypeError, ValueError):
@@ -262,7 +269,7 @@ _PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEY
 
 
 def _verdict(dynamic: Film, static: Film) -> Pair | None:
-    """Whether both films end with the same output and the same gradients of all leaves."""
+    """Compare the output and the gradients of all leaves at the end of both films."""
     left, right = dynamic.results, static.results
     pairs = [(left.get(key), right.get(key)) for key in {**left, **right}]
     differences = [_difference(a, b) for a, b in pairs if not _same_bits(a, b)]
@@ -278,7 +285,7 @@ def _same_bits(left: Any, right: Any) -> bool:
 
 
 def _difference(left: Any, right: Any) -> float:
-    """The largest difference; infinite where one side is missing, NaN, or of another shape."""
+    """Return the largest difference; infinity if one side is missing, NaN, or of another shape."""
     if left is None or right is None or left.shape != right.shape:
         return np.inf
     gaps = np.abs(np.subtract(left, right, dtype=float))
@@ -286,7 +293,7 @@ def _difference(left: Any, right: Any) -> float:
 
 
 def timeline(log: Recording) -> Player:
-    """A player for a recording: which nodes were born when, and which ran when.
+    """Play a recording: which nodes were created when, and which ran when.
 
     log: from `with mg.record(values=True) as log:`; without values, nodes have "?" instead. Dynamic
     and static nodes in one recording are shown side by side, each with its clocks. TypeError for
@@ -308,19 +315,19 @@ def timeline(log: Recording) -> Player:
 
 
 def _alike(one: Film, other: Film) -> list[dict[str, str]]:
-    """Which node is which, where both films are of one computation: they are laid out alike."""
+    """Match the nodes of two films of the same computation, so that they are laid out alike."""
     found = matching(one.picture, other.picture)
     whole = all(len(film.picture.nodes) == len(found) for film in (one, other))
     return [found] if whole else []
 
 
 def _inside(node: Node) -> bool:
-    """Whether it belongs to a branch or a loop, which is drawn as one box."""
+    """Return whether a node belongs to a branch or a loop, which is drawn as one box."""
     return isinstance(node.graph, Body) and node.graph.outer is not None
 
 
 def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
-    """The film of the dynamic nodes of a recording, and that of the static ones, if any."""
+    """Return the film of a recording's dynamic nodes, and that of the static ones, if any."""
     nodes = [e.node for e in log.events if e.node is not None and e.kind != "contributed"]
     tape = [n for n in dict.fromkeys(nodes) if isinstance(n, TapeNode)]
     graph = [n for n in dict.fromkeys(nodes) if isinstance(n, Node) and not _inside(n)]
@@ -339,9 +346,7 @@ def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
 
 
 def _told_as_contributions(nodes: list[Node], log: Recording) -> list[Node]:
-    """The nodes without those that only compute gradients, if the recording tells what these are
-    for: the film shows them as a backward pass.
-    """
+    """Leave out gradient nodes if the recording has contributions: the film shows those."""
     forward = [n for n in nodes if phase_of(n) != "backward"]
     hidden = {n for n in nodes if phase_of(n) == "backward"}
     told = any(

@@ -1,4 +1,4 @@
-"""Tables that stand alone: of a lesson, of a tape, of gradients beside central differences."""
+"""Tables of a tape, and of gradients beside central differences."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from minigrad.dynamic.check import numerical_gradient
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from viz.film.facts import spec_of
-from viz.lesson.wording import MARKS
 from viz.page.document import Document, table_html
 from viz.picture import formula
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
 from viz.picture.summary import summarize
-from viz.questions import TableText, find_table
 from viz.views.draw import names_in
 from viz.views.step import argument_names
 from viz.words.text import ROWS, Pair, bilingual, choose, printed, row
 
-__all__ = ["gradient_check", "table", "tape"]
+__all__ = ["tape"]
 
 NONE: Pair = ("–", "–")
 
@@ -55,67 +53,11 @@ class Table(Document):
         return self.caption, self._html()
 
 
-# ---- Tables of the lessons ---------------------------------------------------------------------
-
-
-def table(id: str, rows: Sequence[Sequence[Any]]) -> Table:
-    """A table whose words stand in the bank of questions, filled with what was just measured.
-
-    rows: for each row its cells: numbers and arrays in few characters, truth as ✓ or ✗, None as –,
-    an error as its kind, texts as they are; what belongs together, a tuple or a list, with strokes
-    between. Where the bank names the rows, the first column is
-    its; rows and cells are then those that are left. UnknownIdError for an unknown table,
-    ValueError for cells that do not fit its columns.
-
-    >>> print(table("examples.squares", [(x, x * x + 3, 2 * x) for x in (2, 3.5)]))
-    x*x + 3 and its gradient
-    x | value | gradient
-    2 | 7 | 4
-    3.5 | 15.25 | 7
-    """
-    text = find_table(id)
-    return Table(text.caption, text.head, filled(text, rows))
-
-
-def filled(text: TableText, rows: Sequence[Sequence[Any]]) -> list[tuple[Pair, ...]]:
-    """The cells of a table of the bank, as pairs; ValueError where they do not fit it."""
-    if text.rows and len(text.rows) != len(rows):
-        counts = {"wanted": len(text.rows), "given": len(rows)}
-        raise ValueError(printed("table_height", id=text.id, **counts))
-    wanted = len(text.head) - bool(text.rows)
-    for number, line in enumerate(rows, 1):
-        if len(line) != wanted:
-            counts = {"wanted": wanted, "given": len(line)}
-            raise ValueError(printed("table_width", id=text.id, number=number, **counts))
-    cells = [tuple(map(cell, line)) for line in rows]
-    return [(n, *line) for n, line in zip(text.rows, cells, strict=True)] if text.rows else cells
-
-
-def cell(value: Any) -> Pair:
-    """What a table says of a value."""
-    if value is None:
-        return NONE
-    if isinstance(value, tuple | list):
-        en, zh = zip(*map(cell, value), strict=True)
-        return " / ".join(en), " / ".join(zh)
-    if isinstance(value, bool | np.bool_):
-        value = MARKS[bool(value)]
-    elif isinstance(value, BaseException):
-        value = type(value).__name__
-    elif not isinstance(value, str):
-        value = summarize(value).told if _numeric(value) else brief(value)
-    return value, value
-
-
-def _numeric(value: Any) -> bool:
-    return isinstance(value, int | float | np.ndarray | np.generic | Tensor)
-
-
 # ---- The tape ---------------------------------------------------------------------------------
 
 
 def tape(*tensors: Tensor) -> Table:
-    """The tape behind some tensors: each node with what it saved and its gradient functions.
+    """Show the tape of some tensors: each node with what it saved and its gradient functions.
 
     In the order recorded, which backward walks from the bottom up; ∂ is the upstream gradient.
     TypeError for anything but tensors: a static graph has no tape.
@@ -133,7 +75,7 @@ def tape(*tensors: Tensor) -> Table:
     drawn = picture(list(tensors), names_in(sys._getframe(1)))
     nodes = {key: drawn_id for key, drawn_id in drawn.ids.items() if isinstance(key, TapeNode)}
     rows = [_recorded(node, *_names(drawn, name)) for node, name in nodes.items()]
-    holding = sum(node.saved is not None and node.kept.has_data for node in nodes)
+    holding = sum(node.saved is not None and node.pullback.has_data for node in nodes)
     caption = row("tape_caption", nodes=len(nodes), saved=holding)
     return Table(
         caption, [ROWS[key] for key in ("tape_node", "tape_saved", "gradient_function")], rows
@@ -141,19 +83,19 @@ def tape(*tensors: Tensor) -> Table:
 
 
 def _names(drawn: Picture, id: str) -> tuple[str, list[str]]:
-    """What the picture calls a node and its operands."""
+    """Return the names of a node and its operands in the picture."""
     boxes = {box.id: box for box in drawn.nodes}
     return boxes[id].label, [boxes[i].label for i in boxes[id].inputs]
 
 
 def _recorded(node: TapeNode, name: str, operands: list[str]) -> tuple[Pair, ...]:
-    """The row of one node."""
+    """Return the table row of one node."""
     computed = f"{name} = {formula.forward(node.op, operands, node.attrs)}"
     return (computed, computed), _saved(node, [name, *operands]), _functions(node, name, operands)
 
 
 def _saved(node: TapeNode, names: list[str]) -> Pair:
-    """The result and the operands, as far as the node holds them."""
+    """Describe the result and the operands, as far as the node has saved them."""
     if node.saved is None:
         return ROWS["tape_dropped"]
     pairs = zip(names, node.saved, strict=True)
@@ -165,10 +107,10 @@ def _saved(node: TapeNode, names: list[str]) -> Pair:
 
 
 def _functions(node: TapeNode, name: str, operands: list[str]) -> Pair:
-    """For each operand that a gradient goes to: what becomes of the upstream gradient."""
+    """Describe for each operand with a gradient how it is computed from the upstream one."""
     specs = [spec_of(node), *(spec_of(x) for x in node.inputs)]
     found: dict[str, list[str]] = {}
-    for i in node.kept.wanted:
+    for i in node.pullback.wanted:
         text = formula.local(node.op, i, specs, node.attrs, (name, *operands))
         found.setdefault(operands[i], []).append(text or node.op.name)
     parts = [row("tape_to", name=to, formula=" + ".join(texts)) for to, texts in found.items()]
@@ -181,7 +123,7 @@ def _functions(node: TapeNode, name: str, operands: list[str]) -> Pair:
 def gradient_check(
     f: Callable[..., Tensor], *inputs: Any, tolerance: float = 1e-6, step: float = 1e-5
 ) -> Table:
-    """The gradients of a function by backward, beside central differences, in float64.
+    """Compare a function's gradients by backward with central differences, in float64.
 
     f takes tensors and returns a single number; each input but integer arrays gets a row. A
     gradient that does not arrive is not computed, whatever the differences say. `mg.check_grads`
@@ -214,7 +156,7 @@ def gradient_check(
 
 
 def _backward(f: Callable[..., Tensor], arrays: list[Any]) -> Mapping[int, Any]:
-    """The gradient for each input that can have one, by position; None if none arrived."""
+    """Return the gradient for each input that can have one, by position; None if none arrived."""
     leaves = [mg.tensor(x, requires_grad=x.dtype.kind == "f") for x in arrays]
     y = f(*leaves)
     if not isinstance(y, Tensor):
@@ -226,7 +168,7 @@ def _backward(f: Callable[..., Tensor], arrays: list[Any]) -> Mapping[int, Any]:
 
 
 def _verdict(gradient: Any, approximate: Any, tolerance: float) -> tuple[bool, Pair]:
-    """Whether two gradients are as near as that, and the largest difference in words."""
+    """Return whether two gradients agree within the tolerance, and the difference as text."""
     if gradient is None:
         return False, NONE
     difference = float(np.max(np.abs(gradient - approximate), initial=0))

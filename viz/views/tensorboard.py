@@ -67,18 +67,18 @@ def tensorboard(obj: Any, logdir: str | Path, feed_dict: Mapping[Any, Any] | Non
 
 
 def _proto(name: str) -> Any:
-    """One of TensorBoard's own forms of messages."""
+    """Return one of TensorBoard's own protocol buffer modules."""
     return wanted(f"tensorboard.compat.proto.{name}_pb2", extra="tensorboard")
 
 
 def _shown(training: Training) -> dict[str, Sequence[float]]:
-    """All curves of a training; a layer may have the name of what was plotted."""
+    """Return all curves of a training; a layer may have the same name as a logged quantity."""
     norms = distinct(training.norms, training.series)
     return {**training.series, **dict(zip(norms, training.norms.values(), strict=True))}
 
 
 def _curves(series: Mapping[str, Sequence[float]]) -> Iterator[Any]:
-    """An event for each number."""
+    """Yield an event for each number."""
     event, summary, now = _proto("event").Event, _proto("summary").Summary, time.time()
     for name, values in series.items():
         numbers = np.asarray(values)
@@ -90,7 +90,7 @@ def _curves(series: Mapping[str, Sequence[float]]) -> Iterator[Any]:
 
 
 def _graph_events(obj: Any, names: Mapping[int, str], feeds: Mapping[Any, Any] | None) -> list[Any]:
-    """The event of the graph, and that of its run."""
+    """Return the event of the graph, and that of its run."""
     program = _program(obj)
     drawn = picture(program.graph if program else obj, names, bodies=True)
     if program is None and feeds is not None:
@@ -106,7 +106,7 @@ def _graph_events(obj: Any, names: Mapping[int, str], feeds: Mapping[Any, Any] |
 
 
 def _program(obj: Any) -> Program | None:
-    """What to time: a static graph as it is, a program as it was compiled; None: a tape."""
+    """Return the program to time: a static graph as is, or a compiled program; None for a tape."""
     if isinstance(obj, Program):
         return obj
     if isinstance(obj, (Function, Traced)):
@@ -123,7 +123,7 @@ def _program(obj: Any) -> Program | None:
 
 
 def _names(drawn: Picture) -> dict[str, str]:
-    """For each box a name of its own, with its scope before it, as TensorBoard folds them."""
+    """Give each box a unique name that begins with its scope, by which TensorBoard folds boxes."""
     found: dict[str, str] = {}
     taken: dict[str, int] = {}
     for node in drawn.nodes:
@@ -138,7 +138,7 @@ def _names(drawn: Picture) -> dict[str, str]:
 
 
 def _scope(node: PictureNode, drawn: Picture, called: Mapping[str, str]) -> str:
-    """The scope of a box; what is inside of a node stands in a scope of that node's name."""
+    """Return the scope of a box; what is inside a node is in a scope with that node's name."""
     for path in reversed(paths(node.group)):
         if path in drawn.owners:
             body = path.rpartition(": ")[2].partition(" ")[0]
@@ -148,7 +148,7 @@ def _scope(node: PictureNode, drawn: Picture, called: Mapping[str, str]) -> str:
 
 
 def _graph(drawn: Picture, called: Mapping[str, str]) -> Any:
-    """The graph in TensorFlow's form."""
+    """Return the graph as TensorFlow's GraphDef."""
     graph, versions = _proto("graph").GraphDef(), _proto("versions").VersionDef
     graph.versions.CopyFrom(versions(producer=27))  # the first whose scopes are those of today
     keys = {id: key for key, id in drawn.ids.items()}
@@ -176,7 +176,7 @@ def _graph(drawn: Picture, called: Mapping[str, str]) -> Any:
 def _run(
     program: Program, feeds: Mapping[Any, Any] | None, drawn: Picture, called: Mapping[str, str]
 ) -> Any:
-    """Time and memory of each node; None for a graph that cannot be run without feeds."""
+    """Return the time and memory of each node; None if a graph cannot run without feeds."""
     try:
         tasks = program.schedule(1, feed_dict=feeds, handover=0.0).tasks
         known = None if feeds is None else check_feeds(program.graph, feeds)
@@ -203,7 +203,7 @@ def _run(
 
 
 def _bytes(spec: Any) -> int:
-    """How much the result of a node takes."""
+    """Return the bytes of the result of a node."""
     if isinstance(spec, TupleSpec):
         return sum(map(_bytes, spec.parts))
     return int(math.prod(spec.shape) * spec.dtype.itemsize)

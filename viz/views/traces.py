@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
-from minigrad.core.events import Recording
+from minigrad.core.events import Event, Recording
 from minigrad.hybrid.tracing import Function
 from minigrad.hybrid.tracing.traces import Trace, listed
+from minigrad.ops import state
+from viz.film.film import latest
 from viz.film.frames import film_and_steps
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene, Sheet
@@ -33,7 +36,7 @@ class Call:
 
 
 def traces(f: Function, log: Recording | None = None) -> Board:
-    """A board with the cache table of a function: which call made a trace, and what forced it.
+    """Show a function's trace cache on a board: which call made a trace, and what forced it.
 
     f: made by `mg.function` or `mg.script`. log: a recording of calls, to see each of them with the
     trace that served it; without it there is a row for each trace. TypeError for other things.
@@ -53,74 +56,95 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     calls = _from_cache(f) if log is None else _from_recording(f, log)
     known: dict[Trace, int] = {trace: i for i, trace in enumerate(f.cache, 1)}
     drawn = _drawn([call.trace for call in calls])
-    among = union(*drawn.values()) if drawn else None
+    among = union(*drawn.values()) if drawn else Picture((), (), "static", {})
+    events = [] if log is None else list(_with_inputs(f, log.events))
+    film, steps = film_and_steps(among, events)
+    starts = [at for at, e in zip(steps, events, strict=True) if _begins(f, e)]
+    ends = [at - 1 for at in (*starts[1:], len(film.frames))]
     scenes, rows, columns = [], [], []
     for i, call in enumerate(calls):
         number = str(known.get(call.trace, "–"))
         reason = listed(call.trace.reasons) if call.new else ("–", "–")
         key = "traces_made" if call.new else "traces_used"
-        about = {"call": call.numbers, "number": number}
-        caption = row(key, **about, why=reason) if call.new else row(key, **about)
-        scenes.append(Scene(caption, (_panel(call, number, drawn, among),), (), i))
+        caption = row(key, call=call.numbers, number=number, why=reason)
+        title = row("traces_graph", number=number, calls=call.trace.calls)
+        graph = drawn.get(call.trace)
+        if graph is None:
+            panel = Panel(title, message=ROWS["traces_failed"])
+        else:
+            earlier = [drawn[c.trace] for c in calls[:i] if c.trace in drawn]
+            marks = _marks(graph, earlier) if call.new else {}
+            own = {n.id: film.tracks[n.id] for n in graph.nodes if starts and n.kind != "constant"}
+            last = {n: latest(track.values, ends[i]) for n, track in own.items()}
+            held = {n: value for n, value in last.items() if value and value.short != "?"}
+            panel = Panel(title, graph, marks, held=held, among=among)
+        place = f"{call.numbers} / {len(calls)}" if log is not None else ""
+        scenes.append(Scene(caption, (panel,), (), i, place))
         event = ROWS["traces_new"] if call.new else ROWS["traces_hit"]
         cells = ((call.numbers,) * 2, (number,) * 2, event, _signature(call.trace), reason)
         rows.append(cells)
         trace = row("traces_column_new", number=number) if call.new else ROWS["traces_column_hit"]
         columns.append((row("traces_column", call=call.numbers), trace))
-    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows), told=True)
+    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows), folds=2)
     made = sum(call.new for call in calls)
     verdict = row("traces_total", function=f.__name__, calls=len(calls), traces=made)
     told = row("traces_cache", function=f.__name__, traces=len(calls))
     said = verdict if log is not None else told
     heading = ROWS["page_traces"]
-    lanes = [_lane(f, log, among, columns)] if log is not None and among is not None else []
+    lanes = [lane_of_calls(film, "t", starts) | {"columns": columns}] if starts and drawn else []
     return Board(scenes, sheet, said, ROWS["traces_call"], heading=heading, moves=True, lanes=lanes)
 
 
-def _lane(
-    f: Function, log: Recording, among: Picture, columns: Sequence[tuple[Pair, Pair]]
-) -> dict[str, Any]:
-    """When each line of the function was built, and in which calls it ran."""
-    film, steps = film_and_steps(among, log.events)
-    starts = [at for at, e in zip(steps, log.events, strict=True) if _begins(f, e)]
-    return lane_of_calls(film, "t", starts) | {"columns": columns}
+def _with_inputs(f: Function, events: Iterable[Any]) -> Iterator[Event]:
+    """Yield the events, with a read event for each input before it is first used."""
+    fed: set[Any] = set()
+    for e in events:
+        if _begins(f, e):
+            fed.clear()
+        read = e.node.inputs if e.kind == "run" else ()
+        for x, value in zip(read, e.operands or repeat(None), strict=False):
+            if x.op is state.placeholder and x not in fed:
+                fed.add(x)
+                yield Event(0, "read", x.op, x, value)
+        yield e
 
 
 def _begins(f: Function, event: Any) -> bool:
-    """Whether a call of the function begins."""
+    """Return whether the event begins a call of the function."""
     return event.kind in ("traced", "hit") and event.node.function is f
 
 
 def _from_recording(f: Function, log: Recording) -> list[Call]:
-    """The calls in the order in which they were made."""
+    """Return the recorded calls in the order in which they were made."""
     events: list[Any] = [e for e in log.events if _begins(f, e)]
     return [Call(str(i), e.node, e.kind == "traced") for i, e in enumerate(events, 1)]
 
 
 def _from_cache(f: Function) -> list[Call]:
-    """The calls that made the traces that there are."""
+    """Return the calls that made the traces in the cache."""
     return [Call(str(trace.made), trace, True) for trace in f.cache]
 
 
 def _drawn(traces: list[Trace]) -> dict[Trace, Picture]:
-    """The graph of each trace that was made; what one line does in all of them is one node."""
+    """Draw the graph of each trace; what the same line does in all of them is one node."""
     names = Names(lambda n: (n.kind, n.op, n.line) if n.inputs else (n.kind, n.op, n.label))
     whole = {t: picture(t.graph) for t in dict.fromkeys(traces) if hasattr(t, "concrete")}
     return {trace: renamed(drawn, names.of(drawn)) for trace, drawn in whole.items()}
 
 
-def _panel(call: Call, number: str, drawn: dict[Trace, Picture], among: Picture | None) -> Panel:
-    """The graph of the trace, its nodes where they stand in all traces."""
-    title = row("traces_graph", number=number, calls=call.trace.calls)
-    if call.trace not in drawn:
-        return Panel(title, message=ROWS["traces_failed"])
-    own = drawn[call.trace]
-    marks = dict.fromkeys((n.id for n in own.nodes), "new") if call.new else {}
-    return Panel(title, own, marks, among=among)
+def _marks(graph: Picture, earlier: Sequence[Picture]) -> dict[str, str]:
+    """Mark the nodes that differ from the earlier graph most like this one."""
+
+    def differs(other: Picture) -> dict[str, str]:
+        shapes = {n.id: n.shape for n in other.nodes}
+        new = {n.id: "new" for n in graph.nodes if n.id not in shapes}
+        return new | {n.id: "changed" for n in graph.nodes if n.shape != shapes.get(n.id, n.shape)}
+
+    return min(map(differs, reversed(earlier)), key=len, default={})
 
 
 def _signature(trace: Trace) -> Pair:
-    """The arguments that a trace was made for, in both languages."""
+    """Return the arguments that a trace was made for, in both languages."""
     english, chinese = (
         ", ".join(f"{part.place}: {part.shown[i]}" for part in trace.parts) or "()" for i in (0, 1)
     )

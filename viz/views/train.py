@@ -8,33 +8,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import Any
 
 import numpy as np
+import traitlets
 from IPython import get_ipython
 from IPython.display import display
 
+from minigrad.compiler.schedule.schedule import seconds
 from minigrad.nn.module import Module
 from viz import assets
-from viz.charts import Chart, curves
+from viz.charts import Chart
+from viz.charts.curves import Lines, stacked
 from viz.page.page import SHEETS, Page
 from viz.page.sheets import sheets
 from viz.picture.picture import brief
-from viz.picture.style import CURVES
 from viz.words.text import ROWS, Pair, bilingual, both, printed, row
 
 __all__ = ["train"]
 
-COLORS = [f"--mg-c{i}: light-dark({a}, {b});" for i, (a, b) in enumerate(CURVES)]
-POINTS = 200  # of a curve that are sent to the browser; of a longer one every second, third, …
-PAUSE = 0.1  # seconds between two drawings while it runs
-WORDS = ("train_loss", "train_step", "train_log", "train_progress", "table")
+PAUSE = 0.1  # seconds from one report to the next while it runs
+SHARE = 5  # times as long as a drawing took, it waits for the next one
+DECADES = 1e3  # from the lowest number to the highest: the axis is logarithmic
 
 
 class Training(Page):
     """A loop that draws itself; made by viz.train."""
 
     _esm = assets.source("widget.js") + assets.source("train.js")
-    _css = sheets(*SHEETS, "train") + f".mg-train {{ {' '.join(COLORS)} }}"
+    _css = sheets(*SHEETS, "train")
 
-    heading = ROWS["train_loss"]
+    drawing = traitlets.Unicode("").tag(sync=True)  # the chart
 
     def __init__(self, items: Iterable[Any], total: int | None, model: Module | None) -> None:
         super().__init__()
@@ -43,14 +44,15 @@ class Training(Page):
         self.norms: dict[str, list[float]] = {}
         self.done, self.state = 0, "ready"
         self._begin: float | None = None
-        self._drawn = self._elapsed = 0.0
-        self._draw()
+        self._told = self._drawn = self._cost = self._spent = self._elapsed = 0.0
+        self._tell()
 
     # ---- While it runs -------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
-        """The items, one a step; however the loop ends, the chart is complete and stays."""
-        self._begin, self.state, self.done = time.monotonic(), "running", 0
+        """Yield the items, one per step; however the loop ends, the chart is complete and stays."""
+        self._begin = self._drawn = time.monotonic()
+        self.state, self.done, self._spent = "running", 0, 0.0
         shown = None
         if get_ipython() is not None:
             shown = display(self, display_id=True)  # type: ignore[no-untyped-call]
@@ -58,12 +60,16 @@ class Training(Page):
             for item in self._items:
                 yield item
                 self.done += 1
-                if time.monotonic() - self._drawn > PAUSE:
+                now = time.monotonic()
+                if now - self._drawn > max(PAUSE, SHARE * self._cost):
                     self._draw()
+                if now - self._told > PAUSE:
+                    self._tell()
             self.state = "done"
         finally:  # an interrupt, an error or a break comes here as well
             self.state = self.state if self.state == "done" else "stopped"
             self._draw()
+            self._tell()
             if shown is not None:  # what the notebook stores is the end, not the empty start
                 shown.update(self)
 
@@ -88,12 +94,11 @@ class Training(Page):
         return row(f"train_{self.state}", done=self.done, total=total)
 
     def text(self) -> Pair:
-        """How far it came, and of each curve the first, last, smallest and largest number."""
-        charts = self.charts()
-        halves = []
+        """Return the status, and the first, last, smallest and largest number of each curve."""
+        chart, halves = self.chart(), []
         for i in (0, 1):
             lines = [self.status[i]]
-            for chart in charts:
+            if chart is not None:
                 lines += [chart.title[i], " | ".join(chart.head[i])]
                 lines += [" | ".join(line[i]) for line in chart.rows]
             halves.append("\n".join(lines))
@@ -104,65 +109,71 @@ class Training(Page):
 
     __repr__ = __str__
 
-    def charts(self) -> list[Chart]:
-        """A chart for each quantity logged, and one of the gradients' norms, over the steps."""
-        x = ROWS["train_step"]
-        found = [
-            curves(series, title=_title(what), x=x, y=ROWS["train_value"])
-            for what, series in quantities(self.series).items()
-        ]
+    def chart(self) -> Chart | None:
+        """Stack the curves of each logged quantity, and of the gradients' norms."""
+        parts = []
+        for what, series in quantities(self.series).items():
+            lines = [(_title(name), np.array(values)) for name, values in series.items()]
+            title, far = _title(what), np.concatenate([v for _, v in lines])
+            logy = bool(far.min() > 0 and far.max() >= DECADES * far.min())
+            parts.append(Lines(title, title, lines, logy))
         if self.norms:
-            positive = all(v > 0 for values in self.norms.values() for v in values)
-            title, y = ROWS["train_norms"], ROWS["train_norm"]
-            found.append(curves(self.norms, title=title, x=x, y=y, logy=positive))
-        return found
+            lines = [((f"∂ {k}",) * 2, np.array(v)) for k, v in self.norms.items()]
+            logy = all(v > 0 for values in self.norms.values() for v in values)
+            parts.append(Lines(ROWS["train_norms"], ROWS["train_norm"], lines, logy, True))
+        size = 6.4, max(3.0, 0.7 + 1.7 * len(parts))
+        return stacked(parts, ROWS["train_step"], size) if parts else None
+
+    def _title(self) -> Pair:
+        return chart.title if (chart := self.chart()) else ROWS["train_loss"]
+
+    def _values(self, room: int) -> dict[str, Any]:
+        return {**super()._values(room), "drawing": self._chart(page=True)}
+
+    def _chart(self, page: bool) -> str:
+        return chart._shown(page) if (chart := self.chart()) else ""
 
     def _still(self) -> str:
-        shown = "".join(chart._repr_mimebundle_()["text/html"] for chart in self.charts())
-        return f"<p>{bilingual(self.status)}</p>{shown}"
-
-    def _curves(self) -> list[dict[str, Any]]:
-        """The charts for the browser."""
-        norms = {"title": ROWS["train_norms"], "log": True, "series": self.norms}
-        found: list[dict[str, Any]] = [
-            {"title": _title(what), "log": False, "series": series}
-            for what, series in quantities(self.series).items()
-        ]
-        found += [norms] if self.norms else []
-        return [{**one, "series": [_sent(*s) for s in one["series"].items()]} for one in found]
+        return f"<p>{bilingual(self.status)}</p>{self._chart(page=False)}"
 
     def _draw(self) -> None:
-        """Send the curves to every place where the training is displayed."""
+        """Send the chart to every place where the training is displayed."""
+        begin = time.monotonic()
+        self.drawing = self._chart(page=False)
+        self._drawn = time.monotonic()
+        self._cost = self._drawn - begin
+        self._spent += self._cost
+
+    def _tell(self) -> None:
+        """Send the progress to the page."""
         now = time.monotonic()
         if self._begin is not None:
-            self._elapsed = now - self._begin
-        self._drawn = now
+            self._elapsed = now - self._begin - self._spent  # of the loop alone
+        self._told = now
         ended = self.state in ("done", "stopped")
-        times = row("train_took" if ended else "train_elapsed", elapsed=f"{self._elapsed:.1f}")
+        took = row("train_took", elapsed=seconds(self._elapsed))
+        times = took if ended else row("train_elapsed", elapsed=f"{self._elapsed:.1f}")
         if self.state == "running" and self.done and self.total is not None:
             left = f"{self._elapsed / self.done * (self.total - self.done):.1f}"
             times = row("train_left", elapsed=f"{self._elapsed:.1f}", left=left)
         self.data = {
             "status": bilingual(self.status),
-            "say": both(self.status),
             "done": self.done,
             "total": self.total,
             "state": self.state,
             "times": bilingual(times),
-            "charts": self._curves(),
-            "words": {key: ROWS[key] for key in WORDS},
-            "labels": {key: both(ROWS[key]) for key in WORDS},
+            "labels": {key: both(ROWS[key]) for key in ("train_loss", "train_progress")},
         }
 
 
 def _title(what: str) -> Pair:
-    """What a quantity is called: the usual ones have a Chinese name, too."""
+    """Return the name of a quantity: common ones have a Chinese name, too."""
     known = {"loss": "train_quantity_loss", "accuracy": "train_quantity_accuracy"}
     return ROWS[known[what]] if what in known else (what, what)
 
 
 def quantities(series: Mapping[str, list[float]]) -> dict[str, dict[str, list[float]]]:
-    """Series by what they measure, the last word of their name: no two quantities share an axis.
+    """Group series by the last word of their name, what they measure: each group has its axis.
 
     >>> quantities({"train_loss": [2.0], "test_loss": [3.0], "accuracy": [0.5]})
     {'loss': {'train_loss': [2.0], 'test_loss': [3.0]}, 'accuracy': {'accuracy': [0.5]}}
@@ -174,7 +185,7 @@ def quantities(series: Mapping[str, list[float]]) -> dict[str, dict[str, list[fl
 
 
 def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
-    """A loop over `steps` that draws what is logged in it: curves, progress, time left.
+    """Iterate over `steps` and draw what is logged in the loop: curves, progress, time left.
 
     steps: how many, or the batches themselves. model: the norms of its layers' gradients are drawn,
     too, as they are at each `log`. In a notebook the chart appears when the loop begins and is
@@ -189,7 +200,7 @@ def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
     ...     training.log(loss=loss)
     >>> print(training)
     done: step 3 of 3
-    loss
+    Loss falls from 1 to 0.25
     series | count | first | last | min | max
     loss | 3 | 1 | 0.25 | 0.25 | 1
     """
@@ -209,7 +220,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _by_layer(model: Module | None) -> dict[str, float]:
-    """The norm of the gradient of each layer, all its parameters together."""
+    """Return the norm of the gradient of each layer, all its parameters together."""
     squares: dict[str, float] = {}
     for name, parameter in model.named_parameters() if model is not None else ():
         if parameter.grad is not None:
@@ -222,11 +233,3 @@ def _by_layer(model: Module | None) -> dict[str, float]:
 def _named(gradients: Mapping[str, Any]) -> dict[str, float]:
     arrays = {name: np.asarray(getattr(g, "data", g), float) for name, g in gradients.items()}
     return {name: float(np.sqrt(np.sum(np.square(a)))) for name, a in arrays.items()}
-
-
-def _sent(name: str, values: list[float]) -> dict[str, Any]:
-    """A curve for the browser: thinned out, without NaN and infinity, and always with its end."""
-    stride = -(-len(values) // POINTS)
-    chosen = sorted({*range(0, len(values), stride), len(values) - 1})
-    points = [[i, float(f"{values[i]:.6g}") if np.isfinite(values[i]) else None] for i in chosen]
-    return {"name": name, "points": points}

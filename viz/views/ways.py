@@ -1,6 +1,6 @@
 """One function four ways (eager, static, traced, scripted), and what runs in each for an input.
 
-Everything is told by the engine's own events; nothing is worked out from the source.
+Everything comes from the engine's own events; nothing is derived from the source.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Way:
 
 
 def place_of(node: BaseNode) -> Place:
-    """Where the operation stands in the user's source."""
+    """Return where the operation is in the user's source, and its name."""
     return node.where.filename, node.where.span, node.op.name
 
 
 def shown(result: Any) -> str:
-    """A result of any arrangement in a few characters."""
+    """Format a result of any structure in a few characters."""
     return ", ".join(summarize(x).told for x in flatten(result)[0])
 
 
@@ -71,7 +71,7 @@ def shown(result: Any) -> str:
 
 
 def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Way:
-    """The tapes of all inputs in one picture: what they have in common is drawn once."""
+    """Draw the tapes of all inputs in one picture: what they have in common is drawn once."""
     names_of = Names(lambda n: (n.kind, n.op, n.name, n.shape, n.line, n.inputs))
     pictures, runs = [], []
     for values in inputs:
@@ -97,7 +97,7 @@ def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
 
 
 def static_graph(f: Callable[..., Any], example: tuple[Any, ...], names: list[str]) -> Graph:
-    """The graph of the function on placeholders. TraceError where it needs a value."""
+    """Build the graph of the function on placeholders; raise TraceError if it needs a value."""
     arrays = [np.asarray(x) for x in example]
     with mg.Graph(), recording(True):
         inputs = [
@@ -108,7 +108,7 @@ def static_graph(f: Callable[..., Any], example: tuple[Any, ...], names: list[st
 
 
 def static_way(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Way:
-    """What runs in a graph with placeholders of these names."""
+    """Record what runs in a graph with placeholders of these names, for each input."""
     drawn = picture(graph, bodies=True)
     runs = []
     for values in inputs:
@@ -120,7 +120,7 @@ def static_way(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]
 
 
 def called_way(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Way:
-    """What runs in the one graph of a traced or scripted function."""
+    """Record what runs in the one graph of a traced or scripted function, for each input."""
     runs = []
     f(*map(Tensor, inputs[0]))  # a script has no graph before its first call
     drawn = picture(f.graph, bodies=True)
@@ -137,20 +137,20 @@ def called_way(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Way:
 
 
 def traced(f: Callable[..., Any], example: tuple[Any, ...]) -> Traced:
-    """The function traced on the example; that it bakes in a branch is what will be shown."""
+    """Trace the function on the example, without a warning: the baked-in branch will be shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mg.TraceWarning)
         return mg.trace(f, *map(Tensor, example))
 
 
 def _checked(f: Traced, ran: Ran, tensors: Sequence[Tensor]) -> Ran:
-    """Whether Python gives the same, and if not, which decision it takes the other way."""
+    """Check whether Python gives the same result, and if not, which decision differs."""
     check = f.check(*tensors)
     return replace(ran, turn=check.turn, right=check.equal)
 
 
 def _ran(drawn: Picture, log: Recording, result: str) -> Ran:
-    """Which boxes ran, those inside of branches and loops included, and what they were worth."""
+    """Return which boxes ran, with their values, including those in branches and loops."""
     events = [e for e in log.events if e.node in drawn.ids and e.kind in ("run", "read")]
     values = {drawn.ids[e.node]: summarize(e.value) for e in events}
     steps = Counter(drawn.ids[e.node] for e in log.of_kind("step") if e.node in drawn.ids)
@@ -163,7 +163,7 @@ def _ran(drawn: Picture, log: Recording, result: str) -> Ran:
 
 
 def _opened(drawn: Picture, event: Event, steps: Mapping[str, int]) -> list[str]:
-    """The bodies of a node that were entered: the taken branch, the test, the step if any."""
+    """Return the bodies of a node that ran: the taken branch, the test, the step if any."""
     owned = [path for path, owner in drawn.owners.items() if owner == drawn.ids[event.node]]
     if event.op is COND:
         side = ": then" if bool(event.operands[0]) else ": else"

@@ -16,7 +16,7 @@ FOLDER = "MINIGRAD_LEARNER"  # the variable that names another folder; tests set
 
 
 def folder() -> Path:
-    """Where it is kept: beside the notebook that runs, if the variable names no other place."""
+    """Return the folder of the user's files: the variable's, else that of the running notebook."""
     return Path(os.environ.get(FOLDER) or Path.cwd())
 
 
@@ -25,7 +25,7 @@ def _file() -> Path:
 
 
 def choices() -> dict[str, Any]:
-    """What was chosen; nothing where no file can be read that holds it."""
+    """Return the saved choices; empty if no file with them can be read."""
     with contextlib.suppress(OSError, ValueError):
         found = json.loads(_file().read_text("utf-8"))
         return found if isinstance(found, dict) else {}

@@ -19,12 +19,13 @@ __all__ = ["announce", "progress", "with_progress"]
 T = TypeVar("T")
 WAIT = 1.0  # seconds before anything is shown
 PACE = 0.2  # seconds between two lines
+FEW = 20  # items of which the first one counts, too
 SHORT = 0.3  # seconds of a loop that nobody needs to be told about
 CLEAR = "\r\x1b[2K"  # back to the start of the line, which is erased
 
 
 class _Line:
-    """The line, wherever somebody reads it: in a notebook, in a terminal, in a log."""
+    """The progress line, wherever it is read: in a notebook, in a terminal, in a log."""
 
     def __init__(self) -> None:
         self.next = time.monotonic() + WAIT
@@ -65,7 +66,7 @@ _active: ContextVar[_Line | None] = ContextVar("progress", default=None)
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """Let `with_progress` say, in the block and in what it calls, how far long work has come."""
+    """Show the progress of `with_progress` in the block and in what it calls, if it takes long."""
     if _active.get() is not None:
         yield
         return
@@ -79,16 +80,18 @@ def progress() -> Iterator[None]:
 
 
 def announce(key: str) -> None:
-    """Say, within `progress`, what begins and is known to take long."""
+    """Announce, within `progress`, the start of work that is known to take long."""
     if (line := _active.get()) is not None:
         line.show(printed(key))
 
 
 def with_progress(items: Collection[T], key: str) -> Iterator[T]:
-    """The items, one by one; `key` is the row that says how many of them are done."""
+    """Yield the items while reporting progress; `key` is the row that says how many are done."""
     line = _active.get()
     start = time.monotonic()
     for done, item in enumerate(items):
-        if line is not None and done:
+        if done == 1 and len(items) > FEW:
+            start = time.monotonic()  # the first one holds what is done once
+        elif line is not None and done:
             line.tell(key, done, len(items), start)
         yield item

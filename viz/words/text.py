@@ -37,12 +37,12 @@ class Right(tuple[str, str]):
 
 
 def row(key: str, **fields: object) -> Pair:
-    """The row of `key`, with its fields filled in. A field may itself be a pair."""
+    """Return the row of `key` with its fields filled in. A field may itself be a pair."""
     return fill_pair(ROWS[key], fields)
 
 
 def bilingual(pair: Pair, tag: str = "span") -> str:
-    """A pair as two HTML elements, escaped, of which the style rule shows one or both.
+    """Return a pair as two escaped HTML elements, of which the style rule shows one or both.
 
     Halves that are the same, such as numbers, are one element without a language.
     """
@@ -55,17 +55,17 @@ def bilingual(pair: Pair, tag: str = "span") -> str:
 
 
 def html(key: str, tag: str = "span", **fields: object) -> str:
-    """A row as HTML in both languages."""
+    """Return a row as HTML in both languages."""
     return bilingual(row(key, **fields), tag)
 
 
 def both(pair: Pair) -> str:
-    """A pair on one line: for attributes (labels for screen readers), that know no style rule."""
+    """Join a pair on one line, for attributes (labels for screen readers) without style rules."""
     return pair[0] if pair[0] == pair[1] else " / ".join(pair)
 
 
 def distinct(names: Iterable[str], taken: Container[str] = ()) -> list[str]:
-    """Names that differ from each other and from those taken: equal ones are numbered.
+    """Make names differ from each other and from those taken, by numbering equal ones.
 
     >>> distinct(["sum", "exp", "sum"])
     ['sum', 'exp', 'sum (2)']
@@ -78,17 +78,27 @@ def distinct(names: Iterable[str], taken: Container[str] = ()) -> list[str]:
 
 
 def in_both(label: str | Pair) -> Pair:
-    """What a user calls something, as a pair: one text stands for both languages."""
+    """Return a user's label as a pair: a single text serves both languages."""
     english, chinese = (label, label) if isinstance(label, str) else label
     return well_formed(english), well_formed(chinese)
 
 
-def mode_name(side: str) -> Pair:
-    """What one side of a comparison is called; a mode has its word in Chinese, too."""
-    kinds = {"static": "kind_static", "eager": "kind_dynamic", "dynamic": "kind_dynamic"}
-    return (side, row(kinds[side])[1]) if side in kinds else in_both(side)
+def mode_name(side: str | Pair) -> Pair:
+    """Return the name of a side of a comparison, or of a line; a mode has the same name everywhere.
+
+    >>> mode_name("eager"), mode_name("ours")
+    (('dynamic', '动态图'), ('ours', 'ours'))
+    """
+    mode = {"eager": "dynamic"}.get(side, side) if isinstance(side, str) else ""
+    known = mode in ("dynamic", "static")
+    return (mode, row(f"kind_{mode}")[1]) if known else in_both(side)
+
+
+def capital(pair: Pair) -> Pair:
+    """Capitalise the first letter of the English half; strip spaces around the Chinese one."""
+    return pair[0][:1].upper() + pair[0][1:], pair[1].strip()
 
 
 def printed(key: str, **fields: object) -> str:
-    """A row as plain text in the chosen language."""
+    """Return a row as plain text in the chosen language."""
     return choose(row(key, **fields))

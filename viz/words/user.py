@@ -1,4 +1,4 @@
-"""What is the user's: the line that asked for something here, and the files it is written to."""
+"""What belongs to the user: the line that called us, and the files that we write for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OWN = str(Path(__file__).parents[1]) + os.sep
 
 
 def user() -> Location:
-    """The user's line that is running now."""
+    """Return the line of the user's code that is running now."""
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
@@ -24,7 +24,7 @@ def user() -> Location:
 
 
 def ending(path: str | os.PathLike[str], known: Sequence[str]) -> str:
-    """The ending of a file's name, in small letters; ValueError for none of those known."""
+    """Return a file's suffix in lower case; raise ValueError if it is none of those known."""
     name = Path(path).name
     found = Path(name).suffix.lower()
     if found not in known:

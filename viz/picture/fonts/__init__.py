@@ -1,4 +1,4 @@
-"""The Chinese font that is shipped, and pieces of it for pages that stand alone."""
+"""The Chinese font that is shipped, and pieces of it for standalone pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HAN = re.compile("[\u2e80-\uffef]")  # Chinese, and the punctuation that it has
 
 
 def font_face(text: str, latin: bool = False) -> str:
-    """A style rule that brings the glyphs of `text` along, so that no machine shows boxes.
+    """Return a style rule that embeds the glyphs of `text`, so that no machine shows boxes.
 
     Only characters beyond ASCII are taken: the page's own font writes the others. latin: those,
     too, in both weights, for a page that looks alike on every system.
@@ -29,9 +29,9 @@ def font_face(text: str, latin: bool = False) -> str:
 
 
 def face_in_cell(text: str) -> str:
-    """The rule for an image in a cell of a notebook: only where its reader may lack the letters.
+    """Return the rule for an image in a notebook cell, only if a reader may lack the letters.
 
-    The signs each system has. Where Python runs in the browser, the image only stands in for a
+    Each system has the signs. Where Python runs in the browser, the image only replaces a
     page that is alive, and cutting would take seconds.
     """
     lacks = HAN.search(text) is not None and sys.platform != "emscripten"
@@ -39,19 +39,19 @@ def face_in_cell(text: str) -> str:
 
 
 def face_in_page(text: str) -> str:
-    """The rule for an image in a page of its own, which has every letter in the page's font."""
+    """Return the rule for an image in a separate page, with every letter in the page's font."""
     return _piece("".join(sorted({*text})))
 
 
 @lru_cache(maxsize=128)
 def _piece(characters: str) -> str:
-    """The rule for these characters; drawings of one kind bring the same few along."""
+    """Return the rule for these characters; drawings of one kind embed the same few."""
     return _rule(FONT_FAMILY, _cut(_near(characters), characters, "woff"))
 
 
 @lru_cache(maxsize=128)
 def _latin(characters: str) -> str:
-    """The rules for these Latin letters, each weight of its own: no browser has to thicken them."""
+    """Return the rules for these Latin letters in both weights: no browser synthesises bold."""
     regular, bold = (_cut(path.open("rb"), characters, "woff") for path in (FONT_PATH, BOLD_PATH))
     return _rule(LATIN_FAMILY, regular) + _rule(LATIN_FAMILY, bold, " font-weight: 600;")
 
@@ -66,7 +66,7 @@ _small = b""
 
 
 def _near(characters: str) -> io.BytesIO:
-    """A font that has them, small enough to be read quickly: that of all pieces until now.
+    """Return a font with these characters, quick to read: the subset of all pieces so far.
 
     It begins with what our own words need. The whole one takes four times as long to cut.
     """
@@ -79,7 +79,7 @@ def _near(characters: str) -> io.BytesIO:
 
 
 def _cut(font: BinaryIO, characters: str, flavor: str | None) -> bytes:
-    """A font with no more than these characters."""
+    """Cut a font to only these characters."""
     from fontTools import subset  # noqa: PLC0415 — it takes a while to load
 
     options = subset.Options(flavor=flavor, notdef_outline=True, hinting=False)

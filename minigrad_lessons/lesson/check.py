@@ -1,0 +1,239 @@
+"""Checks of exercises: `check`.
+
+A check that fails raises AssertionError, so a grader sees it; a check of something still unanswered
+(`...`) only says so.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from inspect import iscoroutinefunction
+from itertools import pairwise
+from types import FrameType, FunctionType
+from typing import Any, cast
+
+from IPython import get_ipython
+from IPython.display import display
+
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import Pair
+from minigrad_lessons.lesson.answers import brief, cut, equal, has_gap, reached, silent
+from minigrad_lessons.lesson.differs import Comparison
+from minigrad_lessons.lesson.exercise.bank import PROPERTIES
+from minigrad_lessons.lesson.exercise.judge import judge
+from minigrad_lessons.lesson.judged import judged
+from minigrad_lessons.lesson.keep import stored
+from minigrad_lessons.lesson.limit import Endless, TooManyLines, limited
+from minigrad_lessons.lesson.progress import note
+from minigrad_lessons.lesson.wording import GRADING, MARKS, Shown
+from minigrad_lessons.questions import Check, all_lessons, called, find_check
+from viz.words.text import row
+
+__all__ = ["check"]
+
+MISSING: Any = object()
+LONGEST = 30  # seconds that an answer may take
+LINES = 1_000_000  # that it may run
+# What each check said, the first refusal if there was one, where points are counted.
+counted: dict[str, Shown] | None = None
+
+
+class CheckFailed(AssertionError):
+    """A check of an exercise that failed; its text follows the chosen language."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__(shown.name)
+        self.shown = shown
+
+    def __str__(self) -> str:
+        return repr(self.shown)
+
+    def _render_traceback_(self) -> list[str]:
+        """Return a short traceback, as the message is already shown above it."""
+        return [f"CheckFailed: {self.shown.name}"]
+
+
+def check(
+    id: str,
+    got: Any,
+    want: Any = MISSING,
+    *more: FunctionType,
+    tolerance: float = 1e-9,
+    seed: int = 0,
+) -> Shown | None:
+    """Compare an answer with what is expected; raise AssertionError when it is wrong.
+
+    Of an exercise that has a property (see `exercise` beside this module) nothing but the functions
+    is given. Short programs, made from `seed`, run with them and with ours; the shortest that
+    differs is shown. What is right is kept in the learner's engine.
+
+    got: a value, or a function without arguments that gives one.
+    want: numbers and arrays agree within `tolerance` and in shape, anything else exactly; lists,
+    tuples and arrays are interchangeable, and agree item by item; dicts agree name by name, and the
+    first wrong name is reported ("for x = 3"), which says more than a place in a list; what
+    is not code is shown in both languages (`[words]` in the lesson's bank).
+
+    A gap `...` that is left in `got`, or in the functions of the notebook that it calls, is not
+    judged: nothing was filled in yet. Where nbgrader grades, it is a mistake, and what has passed
+    is printed, not returned: nbgrader would take a result for points. Where these are counted
+    (`minigrad_lessons.lesson.marks`), one that fails says so once and stops nothing.
+
+    >>> print(check("L00.faded.1", 4 * 5, 20))
+    ✓ L00.faded.1  passed: x * x - 5 at 5 and at -1, from a graph
+    """
+    entry = find_check(id)
+    given = [x for x in (got, want, *more) if x is not MISSING]
+    if id in PROPERTIES and (want is MISSING or callable(want)):
+        return _by_property(entry, given, seed)
+    asked, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
+    caller = sys._getframe(1)
+    if callable(got) and not callable(want) and not has_gap(got):
+        got, problem = _call(got, caller)
+    if has_gap(got):
+        if not graded:
+            return Shown([entry.text, row("check_gap")], "…", id)
+        problem = [row("check_gap")]
+    right = not problem and equal(got, want, tolerance)
+    judged(id, right)
+    note("check", id, right)
+    if right:
+        passed = row("check_passed", text=entry.text)
+        return _said(Shown([passed], MARKS[True], id, _next(id)))
+    lines = [row("check_failed", text=entry.text)]
+    told = Comparison(tolerance, got is not asked, partial(called, id.partition(".")[0]))
+    lines += problem or _told(got, want, told)
+    known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
+    lines.append(known or row("check_hint", hint=entry.hint))
+
+    return _refused(entry, lines)
+
+
+def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | None:
+    """Try functions in the programs of a property; keep them if all of these are right."""
+    id, parts = entry.id, entry.parts or [*PROPERTIES[entry.id].spec]
+    plain = [isinstance(f, FunctionType) and not iscoroutinefunction(f) for f in functions]
+    names = [f.__name__ if isinstance(f, FunctionType) else brief(f) for f in functions]
+    if not all(plain) or sorted(names) != sorted(parts):
+        told = row("exercise_names", names=", ".join(names), parts=", ".join(parts))
+        return _refused(entry, [row("check_failed", text=entry.text), told])
+    if any(map(has_gap, functions)):
+        if os.environ.get(GRADING):
+            return _refused(entry, [row("check_failed", text=entry.text), row("check_gap")])
+        return Shown([entry.text, row("check_gap")], "…", id)
+    failure = judge(id, functions, seed)
+    judged(id, failure is None)
+    note("check", id, failure is None)
+    if failure is None:
+        passed = row("check_passed", text=entry.text)
+        kept = _kept(functions) if entry.parts else []
+        return _said(Shown([passed, *kept], MARKS[True], id, _next(id)))
+    if counted is not None and not failure.long:
+        counted.pop(f"{id}.short", None)
+    elif counted is not None and id not in counted:  # half the points: short programs are right
+        _said(Shown([row("exercise_short")], MARKS[True], f"{id}.short"))
+    head = row("exercise_long" if failure.long else "exercise_failed")
+    lines = [head, failure.code, *failure.told]
+    known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
+    if known and not failure.explained:
+        lines.append(known)
+    elif failure.fact:
+        lines.append(row("exercise_next", hint=entry.hint))
+    return _refused(entry, lines, lambda: failure.picture())
+
+
+def _next(id: str) -> Pair:
+    """Return which exercise of the lesson comes after this one."""
+    lesson = id.partition(".")[0]
+    checks = [*all_lessons()[lesson].checks.values()]
+    for one, other in pairwise(checks):
+        if one.id == id:
+            return row("check_next", id=other.id, text=other.text)
+    return row("check_last", lesson=lesson)
+
+
+def _kept(functions: Sequence[FunctionType]) -> list[Pair]:
+    """Keep functions in the learner's engine; return what to say about it."""
+    if os.environ.get(GRADING):
+        return []
+    try:
+        kept, notes = stored(functions)
+    except ValueError as error:  # the file was edited, and cannot be read
+        return [(str(error),) * 2]
+    names = ", ".join(f"`{function.__name__}`" for function in functions)
+    return [*([row("exercise_kept", names=names)] if kept else []), *notes]
+
+
+def _refused(
+    entry: Check, lines: list[Pair], view: Callable[[], Any] | None = None
+) -> Shown | None:
+    """Show what is wrong, with a picture if there is one; where points are counted, once."""
+    if counted and entry.id in counted and counted[entry.id].mark == MARKS[False]:
+        return None
+    shown = Shown(lines, MARKS[False], entry.id)
+    if get_ipython() is not None:
+        cast(Any, display)(shown)
+        if view is not None and (picture := view()) is not None:
+            cast(Any, display)(picture)
+    return _said(shown)
+
+
+def _said(shown: Shown) -> Shown | None:
+    """Return the result of a check; raise CheckFailed if it failed, or note it while grading."""
+    if counted is not None:
+        if shown.mark == MARKS[False] or shown.name not in counted:
+            counted[shown.name] = shown
+        return None
+    if shown.mark == MARKS[False]:
+        raise CheckFailed(shown)
+    if os.environ.get(GRADING):
+        return print(shown)  # nbgrader would take a result for points
+    return shown
+
+
+def _call(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:
+    """Return the value of a learner's function, or what it raised and where; `cell` checks it."""
+    try:
+        with limited(LONGEST, LINES, getattr(got, "__globals__", None)):
+            value = got()
+            return (list(value) if isinstance(value, Iterator) else value), []
+    except TooManyLines as stopped:
+        return None, [row("check_lines", lines=f"{LINES:,}"), *_where(stopped, got, cell)]
+    except Endless:
+        return None, [row("check_endless", seconds=LONGEST)]
+    except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
+        text = error.pair if isinstance(error, GraphError) else (cut(str(error)),) * 2
+        lines = [row("check_raised", kind=type(error).__name__, message=text)]
+        if "'NoneType'" in str(error) and isinstance(got, FunctionType):
+            lines += [row("check_return", name=name) for name in silent(got)]
+        return None, [*lines, *_where(error, got, cell)]
+
+
+def _where(error: BaseException, got: Any, cell: FrameType) -> list[Pair]:
+    """Return the line of the learner's cell in which an error arose, if it names none itself."""
+    file = cell.f_code.co_filename
+    asked = [*reached(got)] if isinstance(got, FunctionType) else []
+    here = {f.__name__ for f in asked if f.__code__.co_filename == file}
+    here -= {"<lambda>", cell.f_code.co_name}
+    found = list[Pair]()
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code, name = frame.f_code, frame.f_code.co_qualname.partition(".")[0]
+        if name in here and code.co_filename == file:
+            text = linecache.getline(code.co_filename, line).strip()
+            found = [row("check_line", name=name, code=text)]
+    return [] if isinstance(error, GraphError) else found
+
+
+def _told(got: Any, want: Any, comparison: Comparison) -> list[Pair]:
+    """Return the first wrong place of a list or an array, else what was expected and received.
+
+    Several answers are not spelled out: that would leave nothing to find.
+    """
+    if place := comparison.first(got, want):
+        return [place]
+    lines = [] if want is MISSING else [row("check_expected", value=comparison.brief(want))]
+    return [*lines, row("check_got", value=comparison.brief(got))]

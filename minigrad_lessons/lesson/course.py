@@ -1,0 +1,137 @@
+"""The start page: the lessons beside it, what each needs, and how far the learner has come."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+from minigrad.diagnostics.messages import Pair
+from minigrad_lessons.lesson.keep import progress
+from minigrad_lessons.lesson.progress import solved_lessons
+from minigrad_lessons.lesson.wording import MARKS, bilingual, lines_of
+from minigrad_lessons.questions import find_lesson
+from viz.page.document import Document
+from viz.words.text import printed, row
+
+__all__ = ["course"]
+
+LESSONS = "[0-9][0-9]_*.ipynb"
+MINUTES = re.compile(r"(\d+)(?: \+ (?:about|约) (\d+))? (?:minutes|分钟)")
+
+
+class Stop(NamedTuple):
+    """One notebook of the course. `parts` of the engine are true where the learner wrote them.
+
+    `solved` is true of the tour, which has no part, when its exercise was.
+    """
+
+    file: str
+    number: str
+    title: Pair
+    can: Pair
+    minutes: str
+    after: tuple[str, ...]
+    parts: dict[str, bool]
+    solved: bool = False
+
+    @property
+    def state(self) -> str:
+        """What has become of it, as far as the engine shows."""
+        if not self.parts:
+            return "done" if self.solved else "open"
+        return (
+            "done" if all(self.parts.values()) else "begun" if any(self.parts.values()) else "new"
+        )
+
+
+class Course(Document):
+    """The notebooks of the course as a map, each with a link."""
+
+    def __init__(self, stops: Sequence[Stop]) -> None:
+        self.stops = tuple(stops)
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{_mark(stop)} {lines_of((_head(stop)[0], _head(stop)[1]))}  {lines_of(_about(stop))}"
+            for stop in self.stops
+        )
+
+    def _repr_html_(self) -> str:
+        return self._page()[1]
+
+    def _page(self) -> tuple[Pair, str]:
+        stops = "".join(map(_card, self.stops))
+        return row("course_title"), f'<ol class="mg-shown mg-course">{stops}</ol>'
+
+
+def _head(stop: Stop) -> Pair:
+    english, chinese = (f"{stop.number} {title}".strip() for title in stop.title)
+    return english, chinese
+
+
+def _mark(stop: Stop) -> str:
+    return {"done": MARKS[True], "begun": "◐", "new": "○"}.get(stop.state, "▷")
+
+
+def _about(stop: Stop) -> Pair:
+    """Describe the minutes of a stop, the lessons before it, and the progress so far."""
+    said = [row("course_minutes", count=stop.minutes)]
+    if stop.after:
+        said.append(row("course_after", lesson=(", ".join(stop.after), "、".join(stop.after))))
+    if stop.parts:
+        count = sum(stop.parts.values())
+        said.append(row(f"course_{stop.state}", count=count, total=len(stop.parts)))
+    elif stop.solved:
+        said.append(row("course_solved"))
+    return " · ".join(p[0] for p in said), " · ".join(p[1] for p in said)
+
+
+def _card(stop: Stop) -> str:
+    parts = " ".join(
+        f"<span>{MARKS[True] if mine else '○'} <code>{escape(name)}</code></span>"
+        for name, mine in stop.parts.items()
+    )
+    engine = f'<p class="mg-parts">{parts}</p>' if parts else ""
+    return (
+        f'<li data-state="{stop.state}"><a href="{escape(stop.file)}">'
+        f"<b>{_mark(stop)} {bilingual(_head(stop))}</b></a>"
+        f"<p>{bilingual(stop.can)}</p><p>{bilingual(_about(stop))}</p>{engine}</li>"
+    )
+
+
+def _read(path: Path) -> tuple[Pair, str]:
+    """Return the title of a notebook, and the minutes of the lesson and of its exercises."""
+    first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
+    english, chinese = re.findall(r"^# (?:L\d\d )?(.*)$", first, re.MULTILINE)
+    return (english, chinese), " + ".join(filter(None, MINUTES.findall(first)[0]))
+
+
+def course(folder: str | Path = ".") -> Course:
+    """Show the course as a map: the tour, then each lesson of a folder, linked to its notebook.
+
+    A lesson is done when all its parts of the learner's engine are kept (a ✓ does that), begun when
+    some are; the tour is done when its exercise is solved. ValueError for a folder without lessons.
+
+    >>> print(str(course("notebooks")).splitlines()[1])
+    ○ L00 One formula, two graphs  45 + 5 min · not begun
+    """
+    folder = Path(folder)
+    mine = progress()
+    paths = [path for path in (folder / "tour.ipynb",) if path.exists()]
+    paths += sorted(folder.glob(LESSONS))
+    if not paths:
+        raise ValueError(printed("course_none", folder=folder.resolve()))
+    stops, last = [], tuple[str, ...]()
+    for path in paths:
+        lesson = "tour" if path.stem == "tour" else f"L{path.name[:2]}"
+        bank, (title, minutes) = find_lesson(lesson), _read(path)
+        number = "" if lesson == "tour" else lesson
+        after = bank.after or last
+        solved, parts = lesson in solved_lessons(), mine.get(lesson, {})
+        stops.append(Stop(path.name, number, title, bank.can, minutes, after, parts, solved))
+        last = (number,) if number else ()
+    return Course(stops)

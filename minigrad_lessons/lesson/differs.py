@@ -1,0 +1,99 @@
+"""Where an answer first differs from the expected one, in both languages: `Comparison`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from minigrad_lessons.lesson.answers import brief, equal, items_of, single
+from viz.words.text import Pair, row
+
+# What an index may follow without a space: a name of Python, or an index.
+NAME = re.compile(r"(?:^|[.,，] ?)[A-Za-z_]\w*$|\]$", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How an answer is compared with the expected one, and how the difference is reported.
+
+    Expected strings are shown only if `words` is set: if the answer is a function, they do not
+    give it away. `told` translates a dict's names for its values, or a string among them, to both
+    languages.
+    """
+
+    tolerance: float
+    words: bool
+    told: Callable[[str], Pair]
+
+    def first(self, got: Any, want: Any, at: Pair = ("", "")) -> Pair | None:
+        """Describe where two lists, arrays or dicts first differ; return None for other values."""
+        if isinstance(want, dict):
+            return self._first_name(got, want, at)
+        if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and got.shape != want.shape:
+            return _row(at, "check_shape", "check_shape_at", shape=got.shape, wanted=want.shape)
+        items, wanted = items_of(got), items_of(want)
+        if items is None or wanted is None or not len(wanted):
+            return self._single(got, want, at)
+        for place, (item, other) in enumerate(zip(items, wanted, strict=False)):
+            if not equal(item, other, self.tolerance):
+                return self.first(item, other, _indexed(at, place))
+        if not len(items):
+            return _row(at, "check_none", "check_none_at", wanted=len(wanted))
+        if len(items) != len(wanted):
+            return _row(at, "check_length", "check_length_at", count=len(items), wanted=len(wanted))
+        return None
+
+    def _single(self, got: Any, want: Any, at: Pair) -> Pair | None:
+        """Describe a wrong value that is no list, or that should be one and is not."""
+        wanted = items_of(want)
+        if wanted is not None and len(wanted) > 1:
+            return _row(
+                at, "check_several", "check_several_at", value=self.brief(got), wanted=len(wanted)
+            )
+        if not at[0]:
+            return None
+        told = self.words or isinstance(single(want), Number)
+        key = "check_first_number" if told else "check_first"
+        return row(key, at=at, value=self.brief(got), want=self.brief(want))
+
+    def _first_name(self, got: Any, want: Any, at: Pair) -> Pair | None:
+        """Describe the first expected key that is missing or wrong, else an unexpected one."""
+        if not isinstance(got, dict):
+            names = ("", "")
+            for name in want:
+                names = self._joined(names, name)
+            return _row(at, "check_names", "check_names_at", value=self.brief(got), names=names)
+        right = [n for n in want if n in got and equal(got[n], want[n], self.tolerance)]
+        wrong = next((name for name in want if name not in right), None)
+        if wrong in got:
+            return self.first(got[wrong], want[wrong], self._joined(at, wrong))
+        if wrong is not None:
+            return row("check_missing", at=self._joined(at, wrong))
+        extra = next((name for name in got if name not in want), None)
+        return None if extra is None else row("check_extra", at=self._joined(at, extra))
+
+    def _joined(self, at: Pair, name: Any) -> Pair:
+        english, chinese = self.told(str(name))
+        return (f"{at[0]}, {english}", f"{at[1]}，{chinese}") if at[0] else (english, chinese)
+
+    def brief(self, value: Any) -> Pair:
+        """Return a value as one line of text, in both languages."""
+        if not isinstance(value, str):
+            return (brief(value),) * 2
+        english, chinese = map(brief, self.told(value))
+        return english, chinese
+
+
+def _row(at: Pair, whole: str, part: str, **fields: Any) -> Pair:
+    """Return the message `part` for a place within a value, or `whole` for all of it."""
+    return row(part if at[0] else whole, at=at, **fields)
+
+
+def _indexed(at: Pair, place: int) -> Pair:
+    english, chinese = (f"{half}{'' if NAME.search(half) else ' '}[{place}]" for half in at)
+    return english.strip(), chinese.strip()

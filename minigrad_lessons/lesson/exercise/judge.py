@@ -1,0 +1,279 @@
+"""Judge an answer by its property, and say what is wrong with the shortest failing program."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import inspect
+import linecache
+import re
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import dropwhile
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad_lessons.lesson.answers import brief, cut, equal, silent
+from minigrad_lessons.lesson.exercise.bank import PROPERTIES
+from minigrad_lessons.lesson.exercise.cases import Draw, Program, find
+from minigrad_lessons.lesson.exercise.property import Names
+from minigrad_lessons.lesson.exercise.trial import SECONDS, Changed, Seen, nodes_of, run
+from minigrad_lessons.lesson.keep import reference, replaced
+from minigrad_lessons.lesson.limit import Endless, TooManyLines
+from viz.film.others import other_film
+from viz.page.player import Player
+from viz.words.text import Pair, row
+
+TWICE = 16  # programs that call again: is something left of the call before?
+FEW = 20_000  # lines that a generated program may run
+TOLERANCE = 1e-9
+SHOWN = 12  # nodes that a picture of a failing program may have
+MISSING: Any = object()
+
+
+class Failure(NamedTuple):
+    """The shortest failing program as lines to copy, what is wrong with it, and which fact is."""
+
+    code: Pair
+    long: bool
+    told: list[Pair]
+    fact: str
+    seen: Seen
+    explained: bool = False  # no hint is needed
+
+    def picture(self) -> Player | None:
+        """Draw the graph at the step that made the wrong value; None if the program is long."""
+        return None if self.long else picture(self.seen, self.fact)
+
+
+class Wrong(NamedTuple):
+    """The first wrong fact, and what is said of it."""
+
+    fact: str
+    told: list[Pair]
+
+
+def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure | None:
+    """Return what is wrong with functions of a learner; None if every program is right."""
+    exercise = PROPERTIES[id]
+    engine = replaced(id.partition(".")[0], functions)
+
+    def wrong(program: Program, lines: int = FEW) -> tuple[Wrong | None, Seen]:
+        seen = run(engine, exercise, program, functions, lines)
+        return difference(seen, expected(id, program), functions, lines), seen
+
+    def fails(program: Program) -> bool:
+        return wrong(program)[0] is not None
+
+    if found := find(exercise.programs, fails, seed, exercise.examples):
+        return told_of(id, found, [wrong(found) for _ in range(3)], functions)
+    if found := find(partial(twice, exercise.programs, functions), fails, seed, TWICE):
+        failure = told_of(id, found, [wrong(found)], functions)
+        left = [*kept(functions)]
+        return failure._replace(told=[*failure.told, *left], fact="", explained=bool(left))
+    for program in exercise.always:
+        tried = wrong(program, exercise.lines)
+        if tried[0] is not None:
+            return told_of(id, program, [tried], functions)._replace(long=True)
+    return None
+
+
+def told_of(
+    id: str,
+    found: Program,
+    tries: list[tuple[Wrong | None, Seen]],
+    functions: Sequence[FunctionType],
+) -> Failure:
+    """Return what is wrong in a failing program, from all the times that it was run."""
+    first, seen = tries[-1]
+    same = all(other == first for other, _ in tries)
+    told, fact = (first.told, first.fact) if first and same else ([row("exercise_flaky")], "")
+    if isinstance(seen.error, TooManyLines) and any(line[:4] == "    " for line in found):
+        told = [*told, row("exercise_diamonds")]
+    if seen.printed.strip():
+        told = [*told, row("exercise_printed", text=cut(seen.printed.strip()))]
+    code = "\n".join(f"    {line}" for line in copied(id, found, functions, seen.engine))
+    return Failure((code, code), False, told, fact, seen)
+
+
+def twice(
+    programs: Callable[[Draw], Program], functions: Sequence[FunctionType], draw: Draw
+) -> Program:
+    """Return a program and another one, or the same calls once more on the same values."""
+    first = programs(draw)
+    if not draw.below(2):
+        return first + programs(draw)
+    called = re.compile(rf"(?!\s).*\b({'|'.join(f.__name__ for f in functions)})\(")
+    return first + tuple(dropwhile(lambda line: not called.match(line), first))
+
+
+def kept(functions: Sequence[FunctionType]) -> Iterator[Pair]:
+    """Name each parameter whose default is one list, dict or set for all calls."""
+    for function in functions:
+        for name, parameter in inspect.signature(function).parameters.items():
+            if isinstance(parameter.default, list | dict | set):
+                yield row("exercise_default", function=function.__name__, name=name)
+
+
+def copied(
+    id: str, program: Program, functions: Sequence[FunctionType], engine: ModuleType
+) -> list[str]:
+    """Return the lines of a program to run in the notebook, where the engine is `engine`."""
+    text, names = "\n".join(program), {function.__name__ for function in functions}
+    used = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    made = {node.id for node in used if isinstance(node.ctx, ast.Store)}
+    lines = text.split("\n")
+    for node in sorted(used, key=lambda node: (node.lineno, -node.col_offset)):
+        found = vars(engine).get(node.id)
+        own = node.id in {*names, *made, *dir(builtins)} or isinstance(found, ModuleType)
+        if node.id in vars(engine) and not own:
+            line, at = lines[node.lineno - 1], node.col_offset
+            lines[node.lineno - 1] = f"{line[:at]}engine.{line[at:]}"
+    if names - {node.id for node in used}:  # the engine calls them
+        known = ", ".join([f'"{id.partition(".")[0]}"', *(f.__name__ for f in functions)])
+        lines.insert(0, f"engine = lessons.engine({known})")
+    return lines
+
+
+@lru_cache(maxsize=4000)
+def expected(id: str, program: Program) -> Names:
+    """Return the values of a program that runs with our answer."""
+    exercise = PROPERTIES[id]
+    return run(partial(reference, id.partition(".")[0]), exercise, program).facts
+
+
+# ---- The first difference --------------------------------------------------------------------
+
+
+def difference(
+    got: Seen, want: Names, functions: Sequence[FunctionType], lines: int
+) -> Wrong | None:
+    """Return the first fact that differs from ours; None if all agree."""
+    if isinstance(got.error, TooManyLines):
+        return Wrong("", [row("exercise_lines", lines=f"{lines:,}")])
+    if isinstance(got.error, Endless):
+        return Wrong("", [row("exercise_endless", seconds=SECONDS)])
+    if isinstance(got.error, Changed):
+        function, name = got.error.args
+        return Wrong("", [row("exercise_changed", function=function, name=name)])
+    refused, error = want.get("raised"), got.error
+    if refused and "raised" not in got.facts:
+        if error is None or got.late:
+            return Wrong("raised", [row("exercise_no_error", want=refused)])
+        came = type(error).__name__
+        return Wrong("raised", [row("exercise_other_error", want=refused, kind=came)])
+    if error is not None and not refused:
+        return Wrong("", [*raised(error, got, functions)])
+    for fact, value in want.items():
+        mine = got.facts.get(fact, MISSING)
+        if mine is MISSING or not equal(mine, value, TOLERANCE):
+            return Wrong(fact, [*worded(fact, mine, value, functions)])
+    for fact, value in got.facts.items():
+        name = fact.partition("[")[0]
+        extra = fact not in want and want.get(name) == "a dict"
+        if extra and (name != "gradients" or np.any(value)):  # of 0, it may be there or not
+            return Wrong(fact, [row("check_extra", at=f"`{fact}`")])
+    return None
+
+
+def worded(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) -> Iterator[Pair]:
+    """Say which fact is wrong; of a list or an array the first entry that is."""
+    if got is MISSING:
+        yield row("exercise_missing", name=fact, want=short(want))
+        return
+    shapes = [np.shape(x) if isinstance(x, np.ndarray) else None for x in (got, want)]
+    if None not in shapes and shapes[0] != shapes[1]:
+        yield row("exercise_shape", name=fact, shape=str(shapes[0]), want=str(shapes[1]))
+        return
+    several = [
+        isinstance(x, list) or (isinstance(x, np.ndarray) and x.ndim > 0) for x in (got, want)
+    ]
+    if all(several):
+        pairs = zip(got, want, strict=False)
+        at = next((i for i, pair in enumerate(pairs) if not equal(*pair, TOLERANCE)), None)
+        if at is not None:
+            yield from worded(f"{fact}[{at}]", got[at], want[at], functions)
+            return
+        fewer = "exercise_few" if len(got) else "exercise_empty"
+        key = "exercise_many" if len(got) > len(want) else fewer
+        place = min(len(got), len(want))
+        more = short(max(got, want, key=len)[place])
+        yield row(key, name=fact, more=more, count=len(got), wanted=len(want), place=place + 1)
+        return
+    yield valued(fact, short(got), short(want))
+    if got is None and "." not in fact:
+        yield from (row("check_return", name=n) for f in functions for n in silent(f)[:1])
+
+
+def valued(name: str, value: Pair | str, want: Pair | str) -> Pair:
+    """Say what a value is and what it should be; Chinese words get no spaces between them."""
+    english, chinese = row("exercise_value", name=name, value=value, want=want)
+    return english, re.sub("(?<=得到|应为) (?=[一字])", "", chinese)
+
+
+def short(value: Any) -> Pair | str:
+    """Return a value as text of at most 60 characters."""
+    text = brief(bare(value))
+    if text in ("a dict", "a function"):
+        return row(f"exercise_{text.replace(' ', '_')}")
+    return text if len(text) < 60 else text[:59] + "…"
+
+
+def bare(value: Any) -> Any:
+    """Convert NumPy numbers and arrays in a value to plain numbers and lists."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(bare, value))
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def raised(error: BaseException, seen: Seen, functions: Sequence[FunctionType]) -> Iterator[Pair]:
+    """Say what the learner's code raised and in which of its lines, or that it returned nothing."""
+    empty = [name for name, value in seen.made.items() if value is None]
+    if "'NoneType'" in str(error) and empty:
+        yield valued(empty[0], "None", row("exercise_something"))
+    elif seen.late:
+        name = sorted(seen.made, key=vars(seen.engine).__contains__)[-1]
+        told = f"{type(error).__name__}: {cut(str(error))}".partition("\n")[0]
+        yield row("exercise_late", error=told, name=name, value=short(seen.made[name]))
+    else:
+        message = cut(str(error)).partition("\n")[0]
+        yield row("exercise_raised", kind=type(error).__name__, message=message)
+        names = {f.__name__ for f in functions}
+        frames = [(f.f_code, line) for f, line in traceback.walk_tb(error.__traceback__)]
+        engine = [(c, n) for c, n in frames if c.co_filename.startswith("<my_engine")]
+        own = [(c, n) for c, n in engine if c.co_qualname.partition(".")[0] in names]
+        for code, line in own[-1:]:
+            text = linecache.getline(code.co_filename, line).strip()
+            yield row("exercise_line", name=code.co_qualname.partition(".")[0], code=text)
+    if "NoneType" in str(error):
+        yield from (row("check_return", name=n) for f in functions for n in silent(f)[:1])
+
+
+# ---- Its picture -----------------------------------------------------------------------------
+
+
+def picture(seen: Seen, fact: str) -> Player | None:
+    """Play what a program did up to the wrong fact; None where there is no small graph."""
+    nodes = nodes_of(seen.made)
+    if not any(node.inputs for node in nodes.values()) or len(nodes) > SHOWN:
+        return None
+    with contextlib.suppress(Exception):  # a wrong answer may build what no picture can hold
+        names = {id(node): name for name, node in nodes.items()}
+        read = {id(x) for node in nodes.values() for x in node.inputs}
+        last = [node for node in nodes.values() if id(node) not in read]
+        film = other_film(last, names, seen.engine.EVENTS)
+        wrong = next((n for n in film.picture.nodes if f"[{n.label}]" in fact), None)
+        track = film.tracks[wrong.id] if wrong else None
+        steps = (track.gradients or track.values) if track else []
+        if wrong is None or not steps:
+            return Player([film]).at_the_end()
+        step, value = steps[-1]
+        told = row("check_wrong_here", name=wrong.label, value=value.told)
+        player = Player([film], told)
+        player.index = step
+        return player
+    return None

@@ -1,0 +1,97 @@
+"""L01: the values of all nodes in an order, and such an order."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.graphs import graph, ladder, names_of
+from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.exercise.trial import nodes_of
+
+INPUTS = ('x = Node("Placeholder", name="x")', 'y = Node("Placeholder", name="y")')
+NODES = (
+    'Node("Add", [{a}, {b}], name="{name}")',
+    'Node("Neg", [{a}], name="{name}")',
+    'Node("Mul", [{a}, {b}], name="{name}")',
+    'Node("Sub", [{a}, {b}], name="{name}")',
+    'Node("Constant", name="{name}", value=np.asarray(2.0))',
+)
+
+
+def runs(draw: Draw) -> Program:
+    """Return a program that runs a graph once or twice; some inner values may be known."""
+    lines = graph(draw, INPUTS, NODES)
+    names, text = names_of(lines), []
+    for run in ("values", "again")[: 1 + draw.below(2)]:
+        known = [name for name in names if name in "xy" or draw.below(4) == 3]
+        fed = ", ".join(f"{name}: {draw.below(8) - 3}" for name in known)
+        text.append(f"{run} = run_in_order([{', '.join(names)}], {{{fed}}})")
+    return (*lines, *text)
+
+
+CORE = Property(
+    runs,
+    always=(
+        (
+            *(*INPUTS, 'c = Node("Constant", name="c", value=np.asarray(2.0))'),
+            "values = run_in_order([x, y, c], {x: 0, y: 1})",
+        ),
+        (  # nodes without names, of which none is known
+            *(
+                f'{x} = Node("Constant", value=np.asarray({n}))'
+                for x, n in (("a", 2.0), ("b", 5.0))
+            ),
+            *('s = Node("Sub", [a, b])', "values = run_in_order([a, b, s], {})"),
+        ),
+    ),
+    events=True,
+)
+
+
+def wirings(draw: Draw) -> Program:
+    """Return nodes that read earlier ones, and sometimes one more edge, which may make a cycle."""
+    names = "abcdef"[: draw.count(6, 1)]
+    reads = {name: draw.some(names[:i], 3) if i else [] for i, name in enumerate(names)}
+    if draw.below(2):
+        reads[draw.one(names)].append(draw.one(names))
+    lines = [f'{name} = Node("Add")' for name in names]
+    lines += [f"{n}.inputs = ({', '.join(some)},)" for n, some in reads.items() if some]
+    outputs = draw.some(names[::-1], 3, 1)
+    return (*lines, f"outputs = [{', '.join(outputs)}]", "order = topological_order(outputs)")
+
+
+def in_order(made: Names, engine: ModuleType) -> Names:
+    """Return how often each node the outputs need is in the order, and if pairs are in order."""
+    order, asked, todo = list(made["order"]), set[Any](), list(made["outputs"])
+    while todo:
+        if (node := todo.pop()) not in asked:
+            asked.add(node)
+            todo += node.inputs
+    nodes = {name: node for name, node in nodes_of(made).items() if node in asked}
+    facts: Names = {"len(order)": len(order)} if len(asked) > len(nodes) else {}
+    facts |= {f"order.count({name})": order.count(node) for name, node in nodes.items()}
+    for name, node in nodes.items():
+        for read, x in nodes.items():
+            if x in node.inputs and x in order and node in order:
+                text = f"order.index({read}) < order.index({name})"
+                facts[text] = order.index(x) < order.index(node)
+    return facts | {"len(order)": len(order)}
+
+
+STRETCH = Property(
+    wirings,
+    always=(
+        ladder(
+            'y = Node("Add")',
+            'y = Node("Add", [Node("Neg", [y]), Node("Neg", [y])])',
+            "outputs = [y]",
+            "order = topological_order(outputs)",
+        ),
+    ),
+    look=in_order,
+    raises=("ValueError",),
+    examples=150,
+    lines=100_000,
+)

@@ -1,0 +1,99 @@
+"""L07: errors that name two lines, and the first result that is not finite."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.graphs import graph, names_of
+from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.exercise.trial import Name, nodes_of
+
+SHAPES = ("(2, 5)", "(7, 3)", "(4, 6)", "(9,)", "(8,)")
+WRONG = ("x @ y", "x - y", "x / y")
+WORDS = ("MatMul", "Sub", "Div", "Sum", "Greater", "mismatch", "broadcast", "axis", "too long")
+
+
+def failing(draw: Draw) -> Program:
+    """Return a program that fails in a run or at once, or that describes one to three arrays."""
+    kind = draw.below(4)
+    if kind == 0:
+        arrays = ", ".join(f"np.ones({shape})" for shape in draw.apart(SHAPES, 3, 1))
+        return ('x = placeholder("x")', f"arrays = [{arrays}]", TOLD)  # no shapes in its line
+    a, b = draw.one(SHAPES[:3]), draw.one(SHAPES[:3])  # NumPy writes these in another way
+    line = f"z = {draw.one(WRONG)}" if a != b else "z = x.sum(axis=5)"
+    if kind == 1:
+        made = (f"x = Tensor(np.ones({a}))", f"y = Tensor(np.ones({b}))", "try:")
+        return (*made, f"    {line}", *CAUGHT)
+    feed = f"feed = {{x: np.ones({a}), y: np.ones({b})}}"
+    nodes = ('x = placeholder("x")', 'y = placeholder("y")', line, feed, "try:")
+    return (*nodes, "    Session().run([z], feed)", *CAUGHT)
+
+
+TOLD = 'text = told(x.sum(), arrays, "too long")'
+CAUGHT = ("except EngineError as error:", "    text = str(error)")
+
+
+def words(made: Names, engine: ModuleType) -> Names:
+    """Return which words the text has, the order of its shapes, and the two lines it names."""
+    text = made["text"]
+    lines = [line.strip() for line in text.splitlines()]
+    facts: Names = {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
+    shapes = sorted((shape for shape in SHAPES if shape in text), key=text.find)
+    facts["the shapes"] = [Name(shape) for shape in shapes]
+    facts["len(text.splitlines()) >= 3"] = len(lines) >= 3
+    for word in ("built:", "run:"):
+        found = next((line for line in lines if word in line), "")
+        facts[f"{word} …"] = found.partition(word)[2].strip()
+    return facts
+
+
+CORE = Property(
+    failing,
+    always=(('x = placeholder("x")', "arrays = [np.ones(9), np.ones((2, 5)), np.ones(8)]", TOLD),),
+    look=words,
+    examples=60,
+)
+
+FORMULAS = ("{a}.exp()", "{a} / {b}", "{a}.log()", "{a} - {b}", "{a} * {b}", "{a}.sum()")
+
+
+def anomalies(draw: Draw) -> Program:
+    numbers = draw.some((1.0, -800.0, 0.0, 710.0, 2.0, "np.inf"), 3, 1)
+    array = f"np.array([{', '.join(map(str, numbers))}])"
+    if draw.below(2):
+        lines = graph(draw, [f"x = Tensor({array})"], FORMULAS)
+        return (*lines, "first = first_anomaly(EVENTS)")
+    lines = graph(draw, ['x = placeholder("x")'], FORMULAS)
+    run = f"results = Session().run([{names_of(lines)[-1]}], {{x: {array}}})"
+    return (*lines, run, "first = first_anomaly(EVENTS)")
+
+
+def named(made: Names, engine: ModuleType) -> Names:
+    names = {id(node): name for name, node in nodes_of(made).items() if name != "first"}
+    first = made["first"]
+    return {"first": Name(names.get(id(first), repr(first)))}
+
+
+ENTROPY = (
+    *('x = placeholder("x")', "powers = x.exp()", "share = powers / powers.sum()"),
+    *("logs = share.log()", "y = (share * logs).sum()"),
+)
+TWO = (
+    *("x = Tensor(np.array([800.0]))", "s = x.exp()", "first = first_anomaly(EVENTS)"),
+    *("n = len(EVENTS)", "p = x - x", "first = first_anomaly(EVENTS[n:])"),
+)
+STRETCH = Property(
+    anomalies,
+    always=(
+        *(
+            (
+                *(*ENTROPY, f"results = Session().run([y], {{x: np.array({row})}})"),
+                "first = first_anomaly(EVENTS)",
+            )
+            for row in ("[-800.0]", "[-800.0, 0.0]", "[0.0, np.inf]", "[709.0] * 3", "[2.0]")
+        ),
+        TWO,
+    ),
+    look=named,
+)

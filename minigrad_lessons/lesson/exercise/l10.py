@@ -1,0 +1,92 @@
+"""L10: the longest path from each node to the end, and which worker runs what when."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from minigrad.compiler.schedule.schedule import list_schedule
+from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.graphs import ladder
+from minigrad_lessons.lesson.exercise.property import Names, Property
+
+JOBS = ("wash", "cut", "cook", "bake", "eat", "rest")
+
+
+def jobs(draw: Draw, most: int) -> tuple[str, str]:
+    """Return the jobs that each job waits for, and how many seconds each takes."""
+    names = JOBS[: draw.count(most, 1)]
+    waits = {name: draw.apart(names[:i], 2) if i else [] for i, name in enumerate(names)}
+    return f"waits = {waits}", f"seconds = { ({name: (1 + draw.below(6)) / 2 for name in names}) }"
+
+
+def ranking(draw: Draw) -> Program:
+    return (*jobs(draw, 5), "rank = ranks(waits, seconds)")
+
+
+def row(n: int) -> Program:
+    waits = {f"job {i}": [f"job {i - 1}"] if i else [] for i in range(n)}
+    return (
+        f"waits = {waits}",
+        f"seconds = {dict.fromkeys(waits, 2)}",
+        "rank = ranks(waits, seconds)",
+    )
+
+
+FORK = "n = len(waits); waits |= {n: [n - 1], n + 1: [n - 1], n + 2: [n, n + 1]}"
+ALL = ("seconds = dict.fromkeys(waits, 1)", "rank = ranks(waits, seconds)")
+CORE = Property(ranking, always=(row(5), row(9), ladder("waits = {0: []}", FORK, *ALL)))
+
+
+def planning(draw: Draw) -> Program:
+    return plan(*jobs(draw, 6), 1 + draw.below(3))
+
+
+def plan(waits: str, seconds: str, workers: int) -> Program:
+    return (
+        *(waits, seconds, "rank = ranks(waits, seconds)"),
+        f"workers = {workers}",
+        "plan = list_schedule(waits, seconds, workers, rank)",
+    )
+
+
+def planned(made: Names, engine: ModuleType) -> Names:
+    """Return whether the plan is valid, and no longer than that of list scheduling."""
+    waits, seconds, workers, given = (made[n] for n in ("waits", "seconds", "workers", "plan"))
+    facts: Names = {f"{job!r} in plan": job in given for job in waits}
+    for job in (job for job in waits if job in given):
+        worker, start, end = given[job]
+        facts[f"plan[{job!r}][0] in range(workers)"] = worker in range(workers)
+        facts[f"plan[{job!r}][2] - plan[{job!r}][1]"] = end - start
+        for x in (x for x in waits[job] if x in given):
+            facts[f"plan[{job!r}][1] >= plan[{x!r}][2]"] = bool(start >= given[x][2])
+        for x in (x for x in waits if x < job and x in given):
+            both = given[x][0] == worker and given[x][1] < end and start < given[x][2]
+            facts[f"plan[{x!r}] and plan[{job!r}] overlap"] = bool(both)
+    after: Any = {job: tuple(waits[job]) for job in waits}
+    best = max(task.end for task in list_schedule(after, seconds, workers))
+    ends = [end for _, _, end in given.values()]
+    return facts | {f"max(ends) <= {best:g}": bool(max(ends, default=0) <= best)}
+
+
+NIGHT = {"load": [], "logs": [], "photos": [], "clean": ["load"]}
+NIGHT |= {"train": ["clean", "photos"], "report": ["logs", "clean"], "sounds": []}
+COSTS = ((3, 5, 2.5, 1, 2, 3, 1.5), (1.5, 3, 2, 1, 2.5, 5, 3), (5, 4, 3, 2, 2, 1, 4))
+MANY = "abcdefghijklmnop"
+STRETCH = Property(
+    planning,
+    always=(
+        *(
+            plan(f"waits = {NIGHT}", f"seconds = {dict(zip(NIGHT, costs, strict=True))}", n)
+            for costs in COSTS
+            for n in (2, 3)
+        ),
+        plan(
+            f"waits = { ({name: list[str]() for name in MANY}) }",
+            f"seconds = {dict.fromkeys(MANY, 1)}",
+            4,
+        ),
+    ),
+    look=planned,
+    examples=150,
+)

@@ -1,0 +1,93 @@
+"""L11: a graph as plain data, and the graph again, unless the data is damaged."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.graphs import graph, names_of
+from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.exercise.trial import Name
+
+GIVEN = ('x = placeholder("x")', 'w = variable([[3.0], [0.1]], "w")')
+FORMULAS = (
+    *("{a} + {b}", "{a} - 1 / 3", "{a} * {b}", "{a}.sum(axis=0)", "{a}.sum(axis=(0, 1))"),
+    *("{a} / np.float32([3, 7])", '{a} * variable(np.float32([1, 2]), "w")', "({a} > 0.0) * {b}"),
+    "-{a}",
+)
+BY_JSON = "data = json.loads(json.dumps(to_data(outputs)))"
+
+
+def shipped(draw: Draw) -> Program:
+    lines = graph(draw, GIVEN, FORMULAS)
+    outputs = ", ".join(draw.some(names_of(lines)[::-1], 2, 1))
+    return ("import json", *lines, f"outputs = [{outputs}]", BY_JSON, "new = from_data(data)")
+
+
+def returned(made: Names, engine: ModuleType) -> Names:
+    """Return the properties of the restored graph's nodes, and its results."""
+    e: Any = engine
+    order = e.topological_order(list(made["new"]))
+    ran = sum(kind == "run" for kind, *_ in e.EVENTS)
+    facts: Names = {'len(data["nodes"])': len(made["data"]["nodes"]), "len(new)": len(made["new"])}
+    facts["ops"] = sorted(node.op for node in order)
+    facts["names"] = sorted(node.name for node in order)
+    inside = [node.attrs.get("first", node.value) for node in order]
+    facts["types"] = sorted(Name(type(x).__name__) for x in inside)
+    facts["dtypes"] = sorted(Name(x.dtype) for x in inside if isinstance(x, np.ndarray))
+    facts["attrs"] = sorted(repr(node.attrs) for node in order if "axis" in node.attrs)
+    variables = [node for node in order if node.op == "Variable"]
+    feed = {node: np.ones((2, 2)) for node in order if node.op == "Placeholder"}
+    facts["results"] = e.Session(*variables).run(made["new"], feed)
+    return facts | {"run": ran}
+
+
+CORE = Property(
+    shipped,
+    always=(
+        (
+            *("import json", *GIVEN, "part = (x @ w + 1 / 3 - x) / np.float32([3, 7])"),
+            'part = part * variable(np.float32([1, 2]), "w")',
+            *("outputs = [(part * (part > 0.0)).sum(axis=0), part]", BY_JSON),
+            "new = from_data(data)",
+        ),
+    ),
+    look=returned,
+)
+
+# Besides one that nobody knows: names that Python, a node, NumPy and a part of a word have.
+STRANGERS = ("Evil", "__import__", "__init__", "Init", "apply", "Save", "Const")
+DAMAGE = (
+    *(f'data["nodes"][-1]["op"] = "{op}"' for op in STRANGERS),
+    *(
+        f'data["nodes"][-1]["inputs"] = [{number}]'
+        for number in ('len(data["nodes"]) - 1', 'len(data["nodes"])', "-1", "-2", "-100", "-1, 0")
+    ),
+    *(
+        f'data["outputs"] = [{number}]'
+        for number in ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0", "0, -1")
+    ),
+    'data["nodes"][2]["inputs"] = [0, 2]',
+)
+
+
+def damaged(draw: Draw) -> Program:
+    lines = graph(draw, GIVEN, FORMULAS[:5])
+    harm = (draw.one(DAMAGE),) if draw.below(2) else ()
+    last = f"outputs = [{names_of(lines)[-1]} + x * w]"
+    return (*("import json", *lines, last, BY_JSON), *harm, "new = from_data(data)")
+
+
+STRETCH = Property(
+    damaged,
+    always=tuple(
+        (*("import json", *GIVEN, "outputs = [x + w]", BY_JSON), harm, "new = from_data(data)")
+        for harm in DAMAGE
+    )
+    + CORE.always,
+    look=returned,
+    raises=("EngineError",),
+)

@@ -1,0 +1,125 @@
+"""L12: a tracer, what it does with an `if`, and a cache of what it made."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.property import Names, Property
+
+FORMULAS = (
+    *("x * n - w", "(x - w) * n", "-x if n > 2 else x / w", "w / x", "x * x * n - w"),
+    "(x - w).exp().sum() * n",
+)
+ORDERS = ("x, n, w", "n, x, w", "w, x, n")
+ARRAYS = ("np.array([1.0, 2.0])", "np.array([4.0, 0.5])", "np.array([3.0, 3.0])")
+
+
+def tracing(draw: Draw) -> Program:
+    formula, order, n = draw.one(FORMULAS), draw.one(ORDERS), 1 + draw.below(4)
+    calls = [call(order, draw.one(ARRAYS), n, draw.one(ARRAYS)) for _ in range(draw.count(3, 1))]
+    return traced(formula, order, *calls)
+
+
+def traced(formula: str, order: str, *calls: str) -> Program:
+    """Return a program that traces a formula with the first arguments, and replays all."""
+    return (
+        "ran = []",
+        f"f = lambda {order}: ran.append(1) or {formula}",
+        f"output, replay = trace(f, {calls[0]})",
+        "ops = [node.op for node in topological_order([output]) if node.inputs]",
+        f"results = [{', '.join(f'replay({text})' for text in calls)}]",
+    )
+
+
+def call(order: str, x: str, n: int, w: str) -> str:
+    return ", ".join({"x": x, "n": str(n), "w": w}[name] for name in order.split(", "))
+
+
+def graphs_and_results(made: Names, engine: ModuleType) -> Names:
+    return {name: made[name] for name in ("ops", "results", "ran") if name in made}
+
+
+A, B, C = ARRAYS
+FOUR = traced("x * n - w * v", "x, n, w, v", f"{A}, 3, {B}, {C}", f"{B}, 3, {C}, {A}")
+SWAPPED = (traced("x * n - w", o, call(o, A, 3, B), call(o, B, 3, A)) for o in ORDERS)
+TWO = (
+    *(f"_, first = trace(lambda x: x * x, {A})", f"_, second = trace(lambda x: x - 1.0, {A})"),
+    *(f"a = {B}", "results = [first(a), second(a)]", "a += 1.0", "results.append(first(a))"),
+)
+CORE = Property(tracing, always=(*SWAPPED, FOUR, TWO), look=graphs_and_results)
+
+ASKED = ("x - 1.0", "x > 2.0", "5.0 * x - 15.0", "x * x > 4.0")
+
+
+def asking(draw: Draw) -> Program:
+    asked = draw.one(ASKED)
+    if draw.below(2):
+        numbers = draw.some((1.0, 3.0, -3.0, 0.0, 2.0), 3, 1)
+        return (
+            f"ask = lambda x: bool({asked})",
+            f"results = [ask(Tensor(n)) for n in {numbers}]",
+        )
+    x = draw.one(('placeholder("x")', "constant(2.0)"))
+    asked = "x" if x[0] == "c" else asked  # a constant itself: its value is there, a node's is not
+    return (
+        *(f"x = {x}", f"asked = {asked}", "try:", "    if asked: x = -x"),
+        *("except EngineError as error:", "    lines = str(error).splitlines()"),
+    )
+
+
+def answers(made: Names, engine: ModuleType) -> Names:
+    if "results" in made:
+        return {"results": made["results"]}
+    lines = made.get("lines")
+    if not lines:
+        return {"EngineError is raised": False}
+    facts: Names = {
+        "EngineError is raised": True,
+        "lines[0].split()[0]": lines[0].split()[0].strip(":,"),
+    }
+    return facts | {f"lines[{i}]": line.strip() for i, line in enumerate(lines) if i}
+
+
+IF = Property(asking, look=answers, always=(), examples=60)
+
+PIECES = (
+    *("np.array([1.0, 2.0])", "np.array([3.0, 5.0])", "np.array([[1.0, 2.0]])"),
+    *("np.array([[1.0], [2.0]])", "np.array([1, 2])", "np.float32([1, 2])", "np.ones(3)"),
+)
+CONSTANTS = ("1", "1.0", "True", "'1'", "2")
+
+
+def caching(draw: Draw) -> Program:
+    calls = [
+        f"({draw.one(PIECES)}, {draw.one(CONSTANTS)}, {draw.one(CONSTANTS)})"
+        for _ in range(draw.count(5, 1))
+    ]
+    return cache(calls)
+
+
+def cache(calls: list[str]) -> Program:
+    return (
+        "ran = []",
+        "f = lambda x, n, m: ran.append(1) or x.sum() * float(n) - float(m) * x.shape[-1]",
+        "fast = compiled(f)",
+        f"calls = [{', '.join(calls)}]",
+        "results = [(fast(*args), len(ran)) for args in calls]",
+    )
+
+
+STRETCH = Property(
+    caching,
+    always=(
+        cache([f"({PIECES[0]}, {a}, {b})" for a, b in (("1", "2"), ("2", "1"), ("1", "2"))]),
+        cache([f"({PIECES[0]}, {n}, 1)" for n in (*CONSTANTS, "1")]),
+        cache([f"({PIECES[0]}, {n}, 1)" for n in ("-1", "-2")]),  # which have the same hash
+        cache([f"({x}, 1, 1)" for x in (*PIECES, PIECES[0])]),
+        cache([f"({PIECES[0]}, {n}, 1)" for n in ("1.5", "float('1.5')", *range(12), "1.5")]),
+        (
+            *("ran = []", "f = compiled(lambda x, n: ran.append(1) or x * n)"),
+            "g = compiled(lambda x, n: ran.append(1) or x - n)",
+            f"results = [both({PIECES[0]}, 2) for both in (f, g, f, g)]",
+        ),
+    ),
+)

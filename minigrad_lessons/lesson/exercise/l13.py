@@ -1,0 +1,42 @@
+"""L13: after how many calls a cost is won back, and the ratios of a measurement."""
+
+from __future__ import annotations
+
+from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.property import Property
+
+
+def bill(draw: Draw) -> Program:
+    """Return a cost and two times; it is won back after a known number of calls, or never."""
+    calls, saved = 1 + draw.below(20), (draw.below(21) - 8) / 4
+    fast, rest = (8 + draw.below(13)) / 4, draw.one((0, 0.5, 0.0001))
+    cost = (abs(calls * saved) or 1.0) + rest
+    return (f"calls = break_even({cost}, {fast + saved}, {fast})",)
+
+
+CORE = Property(
+    bill,
+    always=tuple((f"calls = break_even({c}, 2.0, 1.0)",) for c in (1.0, 30_000.0, 1_100_000.5)),
+    lines=2_300_000,  # who counts call by call is right, too
+)
+
+
+def rounds(draw: Draw) -> Program:
+    """Return an odd number of rounds, none of whose numbers is zero."""
+    numbers = [(1 + draw.below(9), 1 + draw.below(9)) for _ in range(1 + 2 * draw.count(3))]
+    return (f"rounds = {numbers}", "median, lowest, highest = median_ratio(rounds)")
+
+
+STRETCH = Property(
+    rounds,
+    always=(
+        (
+            "rounds = [(16, 1), (12, 36), (3, 3), (8, 24), (16, 33)]",
+            "median, lowest, highest = median_ratio(rounds)",
+        ),
+        (
+            "rounds = [(1 + i % 3, 12 - i) for i in range(11)]",
+            "median, lowest, highest = median_ratio(rounds)",
+        ),
+    ),
+)

@@ -1,0 +1,84 @@
+"""L14: a step with a memory, and what three ways of running cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.property import Names, Property
+
+
+def walking(draw: Draw) -> Program:
+    w, rate = float(draw.below(9) - 4), (1 + draw.below(4)) / 8
+    return walk(w, rate, draw.below(5) / 4, draw.below(2) == 1, 2.0 + draw.below(3))
+
+
+def walk(w: float, rate: float, share: float, nodes: bool, slope: float = 2.0) -> Program:
+    """Return three descent steps on slope / 2 * w * w, with arrays or with a graph's updates."""
+    rest = f"{rate}, {share})"
+    if nodes:
+        return (
+            *(f'w, speed = variable({w}, "w"), variable(0.0, "speed")',),
+            f"new_w, new_speed = momentum(w, {slope} * w, speed, {rest}",
+            "session, updates = Session(w, speed), [(w, new_w), (speed, new_speed)]",
+            "steps = [session.run([new_w, new_speed], {}, updates) for _ in range(3)]",
+        )
+    return (
+        f"w0, speed0 = np.array([{w}]), np.array([0.0])",
+        *(
+            f"w{i}, speed{i} = momentum(w{i - 1}, {slope} * w{i - 1}, speed{i - 1}, {rest}"
+            for i in (1, 2, 3)
+        ),
+    )
+
+
+def reached(made: Names, engine: ModuleType) -> Names:
+    names = ("w1", "speed1", "w2", "speed2", "w3", "speed3", "steps")
+    return {name: made[name] for name in names if name in made}
+
+
+CORE = Property(
+    walking,
+    always=(
+        *(walk(4.0, 0.125, share, nodes) for share in (0.5, 0.25) for nodes in (False, True)),
+        (
+            "w0, speed0 = np.array([4.0, -2.0, 1.0]), np.array([0.0, 8.0, 2.0])",
+            "w1, speed1 = momentum(w0, 3.0 * w0, speed0, 0.125, 0.5)",
+        ),
+    ),
+    look=reached,
+    examples=60,
+)
+
+
+def billing(draw: Draw) -> Program:
+    lengths = [1 + draw.below(8) for _ in range(draw.count(6, 1))]
+    costs = [1 + draw.below(20), 1 + draw.below(4), 1 + draw.below(6)]
+    return (f"costs = bill({lengths}, {', '.join(map(str, costs))})",)
+
+
+def bill(
+    lengths: Sequence[int], build: float, static_run: float, dynamic_run: float
+) -> dict[str, Any]:
+    """Compute the expected costs: each row pays for its numbers, each new length for a graph."""
+    bills = dict.fromkeys(("dynamic", "static", "padded"), 0.0)
+    bills["padded"] += build
+    for i, length in enumerate(lengths):
+        bills["dynamic"] += length * dynamic_run
+        bills["static"] += length * static_run + (length not in lengths[:i]) * build
+        bills["padded"] += max(lengths) * static_run
+    return bills
+
+
+STRETCH = Property(
+    billing,
+    always=(
+        ("costs = bill([2, 5, 3, 3, 2], 10, 1, 2)",),
+        ("costs = bill([7, 1, 7], 4, 2, 3)",),
+        ("costs = bill([4, 1, 1, 1, 8], 6, 3, 5)",),
+        ("costs = bill([3, 1, 3, 2, 2, 1, 9, 1, 7], 6, 3, 5)",),
+    ),
+    spec={"bill": bill},
+)

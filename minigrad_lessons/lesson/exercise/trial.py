@@ -1,0 +1,209 @@
+"""Run a program with a learner's functions or ours, and note what there is to see: `run`."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import linecache
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, wraps
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad_lessons.lesson.exercise.cases import Program
+from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.limit import Endless, limited
+
+CASE = "<case>"  # what tracebacks and the engine call the file of a program
+CONSTANT = {bool, float, int, str, type(None)}
+SECONDS = 10  # a second net, for what no count of lines can stop
+
+
+class Name(str):
+    """A fact that is a name or a kind: it is shown as it is, without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+class Changed(Exception):
+    """A function changed what it was given: its name, and that of the parameter."""
+
+
+class Seen(NamedTuple):
+    """What a program has shown: facts by their names, what it made, what it printed."""
+
+    facts: Names
+    made: Names
+    engine: ModuleType
+    printed: str
+    error: BaseException | None = None
+    late: bool = False  # the error came when the program had ended
+
+
+def run(
+    fresh: Callable[[], ModuleType],
+    exercise: Property,
+    program: Program,
+    functions: Sequence[FunctionType] = (),
+    lines: int = 0,
+) -> Seen:
+    """Run a program in a fresh engine; without functions with ours, which has to succeed."""
+    deep = sys.getrecursionlimit()
+    if sys.platform != "emscripten":  # a browser's stack is too small
+        sys.setrecursionlimit(max(deep, 4000))  # so that a recursion can go where a loop can
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            return _run(fresh(), exercise, program, functions, lines)
+    finally:
+        sys.setrecursionlimit(deep)
+
+
+def _run(
+    engine: ModuleType,
+    exercise: Property,
+    program: Program,
+    functions: Sequence[FunctionType],
+    lines: int,
+) -> Seen:
+    printed = io.StringIO()
+    text = "\n".join(program) + "\n"
+    linecache.cache[CASE] = (len(text), None, text.splitlines(True), CASE)
+    names: Names = {**vars(engine), **({} if functions else exercise.spec), "__name__": "case"}
+    for name in (function.__name__ for function in functions):
+        names[name] = guarded(vars(engine)[name], exercise, str(engine.__file__))
+    (code, assigned), before, facts, error = compiled(text), dict(names), Names(), None
+    counted = limited(SECONDS, lines, names) if functions else contextlib.nullcontext()
+    try:
+        with contextlib.redirect_stdout(printed), counted:
+            exec(code, names)
+    except (Endless, Exception) as raised:  # noqa: BLE001 - what an answer raises is its result
+        error = raised
+    known = [c.__name__ for c in type(error).__mro__ if c.__name__ in exercise.raises]
+    if error is not None and not functions and not known:
+        raise error
+    # A name of the program may be one of the notebook, too, and mean the same list.
+    given = {k for k, v in before.items() if names[k] is v and (error or k not in assigned)}
+    made = {k: v for k, v in names.items() if k not in given and k[0] != "_"}
+    if isinstance(error, Endless | Changed) or (error is not None and not known):
+        return Seen(facts, made, engine, printed.getvalue(), error)
+    if error is not None:
+        facts["raised"] = Name(known[0])
+    late = False
+    try:
+        look = exercise.look or values
+        facts |= look(made, engine)
+    except Exception as raised:  # an answer that cannot even be looked at
+        if not functions and error is None:
+            raise
+        error, late = error or raised, error is None
+    if exercise.events:
+        facts["EVENTS"] = log(made, engine)
+    return Seen(facts, made, engine, printed.getvalue(), error, late)
+
+
+@lru_cache(maxsize=4000)
+def compiled(text: str) -> tuple[CodeType, set[str]]:
+    """Compile a program, to run with our and the learner's functions, and list its variables."""
+    stored = [x for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Name)]
+    names = {x.id for x in stored if isinstance(x.ctx, ast.Store)}
+    return compile(text, CASE, "exec"), names
+
+
+def guarded(function: Callable[..., Any], exercise: Property, file: str) -> Callable[..., Any]:
+    """Wrap a function so that it raises Changed when it changes its arguments."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before = [snapshot(x) for x in args]
+        result = function(*args, **kwargs)
+        for name, old, x in zip(function.__code__.co_varnames, before, args, strict=False):
+            if name not in exercise.may_change and snapshot(x) != old:
+                raise Changed(function.__name__, name)
+        return result
+
+    # For a node built inside, the engine notes the line of the program, not one of these.
+    code = call.__code__  # type: ignore[attr-defined]
+    call.__code__ = code.replace(co_filename=file)  # type: ignore[attr-defined]
+    return call
+
+
+def snapshot(value: Any) -> Mapping[int, Any]:
+    """Return the contents of a value; two snapshots are equal if nothing changed in between."""
+    seen: dict[int, Any] = {}
+    todo = [value]
+    while todo:
+        x = todo.pop()
+        if id(x) in seen:
+            continue
+        if type(x) in CONSTANT:
+            seen[id(x)] = x
+            continue
+        if isinstance(x, dict):
+            parts = [*x, *x.values()]
+        elif isinstance(x, (list, tuple, set)):
+            parts = [*x]
+        elif is_node(x):
+            parts = [part for name, part in sorted(vars(x).items()) if name != "line"]
+        else:
+            seen[id(x)] = x.tobytes() if isinstance(x, np.ndarray) else repr(x)
+            continue
+        seen[id(x)] = [id(part) for part in parts]
+        todo += parts
+    return seen
+
+
+# ---- What there is to see --------------------------------------------------------------------
+
+
+def is_node(x: Any) -> bool:
+    """Return whether x is a node or a tensor of the engine."""
+    return hasattr(x, "op") and hasattr(x, "inputs")
+
+
+def nodes_of(made: Names) -> Names:
+    """Return the nodes of a program by their names."""
+    return {name: value for name, value in made.items() if is_node(value)}
+
+
+def values(made: Names, engine: ModuleType) -> Names:
+    """Return every value of a program by name; those in a dict by the names of its keys."""
+    names = {id(node): name for name, node in nodes_of(made).items()}
+    facts: Names = {}
+    for name, value in made.items():
+        if isinstance(value, dict):
+            facts[name] = Name("a dict")
+            known = [(k, v) for k, v in value.items() if id(k) in names or not is_node(k)]
+            facts |= {f"{name}[{plain(k, names)!r}]": plain(v, names) for k, v in known}
+        elif not callable(value):
+            facts[name] = plain(value, {} if id(value) in names else names)
+    return facts
+
+
+def plain(value: Any, names: Mapping[int, str]) -> Any:
+    """Return a value with each node replaced by its name or its operator."""
+    if id(value) in names:
+        return Name(names[id(value)])
+    if is_node(value):
+        tensor = type(value).__name__ == "Tensor"
+        return value.value if tensor else Name(f"a node {value.op}")
+    if isinstance(value, dict):
+        return {repr(plain(k, names)): plain(v, names) for k, v in value.items()}
+    if isinstance(value, list | tuple | Iterator):
+        return [plain(x, names) for x in value]
+    return Name("a function") if isinstance(value, FunctionType) else value
+
+
+def log(made: Names, engine: ModuleType) -> list[Name]:
+    """Return the events of the engine in order, such as "run x"."""
+    names = {id(node): name for name, node in nodes_of(made).items()}
+    events: Any = vars(engine)["EVENTS"]
+    return [
+        Name(f"{kind} {names.get(id(what), getattr(what, 'op', plain(what, names)))}")
+        for kind, what, *_ in events
+    ]

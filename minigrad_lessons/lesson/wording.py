@@ -1,0 +1,74 @@
+"""Text in both languages with `code` in it, on a page and printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from textwrap import dedent
+
+from minigrad.diagnostics.messages import Pair, choose
+from viz.words.text import ROWS
+
+MARKS = {True: "✓", False: "✗"}
+KINDS = {  # of exercises, by the second part of their ids
+    "worked": "check_kind_worked",
+    "faded": "check_kind_faded",
+    "core": "check_kind_core",
+    "stretch": "check_kind_stretch",
+}
+GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook
+
+
+def marked_up(text: str) -> str:
+    """Escape a text as HTML, with what is between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def bilingual(pair: Pair, tag: str = "span") -> str:
+    """Return both halves as HTML, each in an element with its language, separated by a space.
+
+    The space is for a page that drops our style sheet and so shows both.
+    """
+    if pair[0] == pair[1]:
+        code = pair[0].startswith("    ")
+        return f"<pre>{escape(dedent(pair[0]))}</pre>" if code else marked_up(pair[0])
+    halves = zip(("en", "zh"), pair, strict=True)
+    return " ".join(f'<{tag} lang="{lang}">{marked_up(text)}</{tag}>' for lang, text in halves)
+
+
+def lines_of(pair: Pair, indent: str = "") -> str:
+    """Return the half in the chosen language, or both on separate lines, every line indented."""
+    halves = choose(pair) if pair[0] != pair[1] else pair[0]
+    return "\n".join(indent + line for line in halves.splitlines())
+
+
+class Shown:
+    """A few lines in both languages: a card on a page, text in the chosen language elsewhere.
+
+    after: what to do next, which only the card says.
+    """
+
+    def __init__(
+        self, pairs: Sequence[Pair], mark: str, name: str, after: Pair | None = None
+    ) -> None:
+        self.pairs, self.mark, self.name, self.after = tuple(pairs), mark, name, after
+
+    def __repr__(self) -> str:
+        first, *rest = (lines_of(pair).replace("\n", "\n  ") for pair in self.pairs)
+        return "\n".join([f"{self.mark} {self.name}  {first}", *(f"  {line}" for line in rest)])
+
+    def _repr_html_(self) -> str:
+        first, *rest = map(bilingual, self.pairs)
+        lines = [line if line.startswith("<pre") else f"<p>{line}</p>" for line in rest]
+        if self.after:
+            lines.append(f'<p class="mg-ask-part">{bilingual(self.after)}</p>')
+        lesson, _, kind = self.name.partition(".")
+        told = KINDS.get(kind.partition(".")[0])
+        title = f"{escape(lesson)} · {bilingual(ROWS[told])}" if told else escape(self.name)
+        right = {mark: str(right).lower() for right, mark in MARKS.items()}.get(self.mark, "")
+        return (
+            f'<div role="status" class="mg-ask mg-said" data-right="{right}">'
+            f'<div class="mg-ask-question"><span class="mg-ask-id">{title}</span> '
+            f"<b>{self.mark}</b> {first}</div>{''.join(lines)}</div>"
+        )
