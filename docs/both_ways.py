@@ -20,6 +20,7 @@ import viz
 from minigrad import placeholder
 from viz.film.film import BUILT, RUN, Film
 from viz.film.score import BOTH, Note, Score, components, score
+from viz.picture.cards import wide
 from viz.picture.drawing import alone
 from viz.picture.fonts import font_face
 from viz.picture.motion import PLAYS
@@ -42,6 +43,9 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "build": ("build", "构建"),
     "thrown": ("{} graphs, each thrown away", "{} 张图，用完就扔"),
     "kept": ("{} graph, kept", "{} 张图，一直保留"),
+    "held": ("value held", "持有值"),
+    "waits": ("waiting for a value", "等待值"),
+    "now": ("now", "此刻"),
     "equal": ("✓ same results both ways, bit for bit", "✓ 两种方式结果逐位相同"),
     "alt": (
         "The lines y = x * x and z = y + 3 for the inputs 5, 6 and 7. The dynamic graph is built "
@@ -151,7 +155,7 @@ class Layout:
 
     @property
     def axis(self) -> float:
-        return 10 if self.phone else self.graph + 202
+        return 10 if self.phone else self.graph + 209
 
     @property
     def row(self) -> float:
@@ -207,9 +211,10 @@ class Drawn:
             f'<path class="hair" d="M0 {(i + 1) * (high + 1):g}H{self.layout.width}"/>'
             for i, staff in enumerate(self.staffs)
         ]
-        whole = 2 * (high + 1) + (38 if self.equal else 0)
+        key = 2 * (high + 1) + 24
+        whole = key + (40 if self.layout.phone else 14)
         end = _words("b run", 12, whole - 14, self.say("equal"))
-        last = _when(end, at(self.columns)) if self.equal else ""
+        last = self.key(key) + (_when(end, at(self.columns)) if self.equal else "")
         uncovered = _rect("sweep", 0, 0, self.x(self.columns - 0.5), high)
         sweep = f'<clipPath id="past">{uncovered}</clipPath>'
         return (
@@ -217,6 +222,20 @@ class Drawn:
             f'viewBox="0 0 {self.layout.width} {whole:g}"><title>{self.say("alt")}</title>'
             f"<defs>{sweep}{ARROW}</defs>{''.join(lanes)}{last}</svg>"
         )
+
+    def key(self, y: float) -> str:
+        """What the lines of the score mean, in one row."""
+        looks = (("life lives", "held"), ("life waits", "waits"), ("playhead still", "now"))
+        x, found = 12.0 if self.layout.phone else 0.44 * self.layout.width, ""
+        for look, name in looks:
+            way = (
+                f"M{x + 12:g} {y - 12:g}V{y + 4:g}"
+                if name == "now"
+                else f"M{x:g} {y - 4:g}H{x + 24:g}"
+            )
+            found += f'<path class="{look}" d="{way}"/>' + _words("soft", x + 32, y, self.say(name))
+            x += 52 + wide(WORDS[name][self.spoken], 13)
+        return found
 
     def lane(self, staff: Staff) -> str:
         kind = staff.film.picture.kind
@@ -306,13 +325,15 @@ class Drawn:
         lay, dynamic = self.layout, staff.film.picture.kind == "dynamic"
         behind, names, past = [], [], []
         for i, row in enumerate(staff.score.rows):
-            y, left = self.y(i), lay.axis - 166
+            y, left = self.y(i), lay.axis - 173
             behind.append(f'<path class="hair" d="M{lay.axis:g} {y:g}H{lay.width - 12}"/>')
-            lit = _rect("lit", left - 6, y - 14, 168, 28)
+            lit = _rect("lit", left - 6, y - 14, 172, 28)
             base, where = (y - self.radius - 9, 12.0) if lay.phone else (y + 5, left)
             for column, note in staff.notes():
                 if note.row == i and not lay.phone and note.kind != "run":
                     names.append(_when(lit, at(column), at(column + 1)))
+            if lay.phone:  # what passes behind a line of code does not strike it through
+                names.append(_rect("cover", where - 4, base - 12, 8.4 * len(row.label) + 8, 17))
             names.append(_words("code", where, base, escape(row.label)))
         for life in staff.score.lives:
             operator = any(n.row == life.row and n.sort == "operator" for n in staff.score.notes)
@@ -329,7 +350,7 @@ class Drawn:
             past.append(_rect(f"phase {kind}", left, foot, right - left, 26))
             past.append(_words("b", (left + right) / 2, foot + 18, self.say(kind), "middle"))
         past += [self.mark(column, note) for column, note in notes]
-        x = self.x(self.columns - 0.5)
+        x = self.x(self.columns - 0.5) + 4
         head = f'<path class="playhead" d="M{x:g} {lay.top:g}V{foot:g}"/>'
         return "".join([*behind, '<g clip-path="url(#past)">', *past, "</g>", *names, head])
 

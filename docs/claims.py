@@ -45,7 +45,9 @@ def cell(text: str) -> str:
 def row(entry: dict[str, Any], shown: dict[str, list[str]]) -> str:
     status = [STATUS[entry["status"]]] if "status" in entry else []
     places = ", ".join(shown.get(entry["id"], ["–"]))
-    parts = [entry["id"], f"{cell(entry['en'])}<br>{cell(entry['zh'])}", *status, entry["sources"]]
+    holds = entry.get("holds", {"en": "", "zh": ""})
+    sentences = [f"{entry['en']} {holds['en']}".strip(), entry["zh"] + holds["zh"]]
+    parts = [entry["id"], "<br>".join(map(cell, sentences)), *status, entry["sources"]]
     return f"| {' | '.join([*parts, places])} |"
 
 

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.diagnostics.messages import get_language, set_language
 from viz.charts.held import plan_of
@@ -35,7 +36,7 @@ LANGUAGES: tuple[Literal["en", "zh"], ...] = ("en", "zh")
 Part = tuple[tuple[str, str], str]  # a sentence in both languages, and the drawing below it
 EDGE, ABOVE, BETWEEN = 12, 30, 14  # px
 WIDE = 720  # px: a column of text
-RATIOS = Path(__file__).parents[1] / "notebooks" / "ratios.json"
+RATIOS = Path(__file__).parents[1] / "notebooks" / "pictures" / "ratios.json"
 
 
 def control_flow() -> list[Part]:
@@ -55,7 +56,7 @@ def shapes() -> list[Part]:
 
     def read(word: str) -> Any:
         h = None
-        for row, letter in zip(viz.letters([word])[0], word, strict=True):
+        for row, letter in zip(lessons.letters([word])[0], word, strict=True):
             h = cell(mg.tensor(row, name=f'"{letter}"'), h)
         return h
 

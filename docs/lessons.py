@@ -1,7 +1,7 @@
 """The rows of the lessons in the README, from notebooks and data files: python docs/lessons.py.
 
 A title and its minutes stand in the first cell of a notebook, and what a learner can do afterwards
-in `viz/questions/LNN.toml`.
+in `minigrad_lessons/questions/LNN.toml`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def rows() -> Iterator[tuple[str, str]]:
         first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
         titles = re.findall(r"^# (L(\d\d) .*)$", first, re.MULTILINE)
         minutes = [" + ".join(filter(None, found)) for found in TIME.findall(first)]
-        data = ROOT / "viz" / "questions" / f"L{titles[0][1]}.toml"
+        data = ROOT / "minigrad_lessons" / "questions" / f"L{titles[0][1]}.toml"
         can = tomllib.loads(data.read_text("utf-8"))["lesson"]["can"]
         english, chinese = (
             f"| [{title}](notebooks/{path.name}) | {words.format(count)} | {can[language]} |\n"

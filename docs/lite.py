@@ -34,6 +34,7 @@ except ImportError as error:
 
 ROOT = Path(__file__).parent.parent
 PARTS = Path(__file__).parent / "lite"
+EXTENSION = ROOT / "minigrad_lessons" / "labextension"
 GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
 # What the lessons import and Pyodide has not; constraints.txt has their versions.
 WHEELS = ("anywidget", "comm", "graphviz", "ipywidgets", "psygnal", "typing-extensions")
@@ -148,6 +149,8 @@ def lite(folder: Path, contents: Path, work: Path, told: dict[str, Any]) -> None
     (work / "jupyter-lite.json").write_text(json.dumps(config), "utf-8")
     build = [sys.executable, "-m", "jupyterlite_core", "build", "--no-sourcemaps", "--apps=lab"]
     places = {"lite-dir": work, "output-dir": folder.resolve(), "contents": contents}
+    # As `minigrad-lessons` loads it: a notebook that has not run is in the reader's language.
+    places["FederatedExtensionAddon.extra_labextensions_path"] = EXTENSION
     build += [f"--{name}={place}" for name, place in places.items()]
     subprocess.run(build, check=True, cwd=work)
 

@@ -42,9 +42,9 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "size": ("size of its gradient, |∂|", "梯度的大小 |∂|"),
     "right": ("✓ gradients within {gap} of PyTorch's", "✓ 梯度与 PyTorch 相差不超过 {gap}"),
     "alt": (
-        "A small GPT-2 with {blocks} blocks. It runs forward block by block, each with a picture "
-        "of what it gave, to a loss of {loss}; then the gradients come back, from {last} at the "
-        "last block to {first} at the first.",
+        "A small GPT-2 with {blocks} blocks. It runs forward block by block, with a picture of "
+        "what each block outputs, to a loss of {loss}. Then the gradients run backward, from "
+        "{last} at the last block to {first} at the first.",
         "一个 {blocks} 层的小型 GPT-2。先逐层前向运行，每一层都画出输出的数值，损失为 {loss}；"
         "然后梯度逐层传回，大小从最后一层的 {last} 到第一层的 {first}。",
     ),

@@ -25,8 +25,8 @@ from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
 import minigrad as mg
+from minigrad_lessons.lesson.course import Course, course
 from viz import assets
-from viz.lesson.course import Course, course
 from viz.page.document import POLICY, STYLE, packed
 from viz.page.stored import PLAYED, ROOM
 from viz.picture.fonts import font_face
@@ -97,8 +97,7 @@ def ran(path: Path, language: str) -> nbformat.NotebookNode:
     """The notebook after a run from an empty kernel in this language, with what its pages play."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as learner:
-        # As if the reader had chosen the language instead of the one that the first cell asks for.
-        chosen = {"language": {"language": language, "instead": "en"}}
+        chosen = {"language": {"language": language}}  # as if the reader had chosen it
         Path(learner, ".minigrad.json").write_text(json.dumps(chosen), "utf-8")
         client = NotebookClient(
             notebook,
@@ -170,14 +169,18 @@ def stacked(found: re.Match[str]) -> str:
     return f'<picture><source media="(max-width: 600px)" srcset="{source}">{image}</picture>{after}'
 
 
-ASKING = ("viz.quiz(", "viz.predict(", "viz.order(")  # the code says no more than the question
+ASKING = (
+    "lessons.quiz(",
+    "lessons.predict(",
+    "lessons.order(",
+)  # the code says no more than the question
 UNSAID = ("import ", "from ", "#", "@", ")", "viz.language(")  # what says nothing of it
 AGAIN = r'<button type="button" class="again">\1</button>'
 
 
 def has_gaps(source: str) -> bool:
     """Whether code waits for an answer, which a check will judge."""
-    if "viz.check(" not in source:
+    if "lessons.check(" not in source:
         return False
     constants = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
     return any(node.value is ... for node in constants)
@@ -342,8 +345,8 @@ def neighbour(path: Path | None, language: str) -> dict[str, str] | None:
 def start(language: str) -> nbformat.NotebookNode:
     """The start page: how the course begins, and its map, on which nothing is begun or done."""
     notebook = nbformat.read(NOTEBOOKS / "index.ipynb", as_version=4)
-    stops = [stop._replace(parts={}) for stop in course(NOTEBOOKS).stops]
-    cell = nbformat.v4.new_code_cell("viz.course()")
+    stops = [stop._replace(parts={}, solved=False) for stop in course(NOTEBOOKS).stops]
+    cell = nbformat.v4.new_code_cell("lessons.course()")
     html = Course(stops)._repr_html_()
     cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": html})]
     notebook.cells = [notebook.cells[0], cell]

@@ -79,7 +79,10 @@ def photograph(page: Page, source: Path, view: View, language: str) -> bytes:
     page.goto(source.as_uri())
     page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
     player = page.locator(".mg-player")
-    player.locator(".mg-steps").fill(str(view.step))
+    player.locator(".mg-steps").evaluate(  # which is hidden where there are few steps
+        "(slider, step) => { slider.value = step; slider.dispatchEvent(new Event('input')); }",
+        view.step,
+    )
     if view.whole:
         player.get_by_role("button", name=FIT).first.click()
     page.evaluate("document.activeElement.blur()")

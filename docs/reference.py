@@ -33,6 +33,7 @@ MODULES = (
     "minigrad.optim",
     "minigrad.data",
     "minigrad.passes",
+    "minigrad_lessons",
     "viz",
 )
 VALUES = {

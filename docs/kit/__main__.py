@@ -20,8 +20,8 @@ import wheel  # noqa: E402
 
 import notebooks  # noqa: E402
 from minigrad_lessons.opening import copy_pictures  # noqa: E402
+from minigrad_lessons.questions import all_lessons  # noqa: E402
 from minigrad_lessons.student import SOLUTION, write_notebook  # noqa: E402
-from viz.questions import lessons  # noqa: E402
 
 HERE = Path(__file__).parent
 LESSONS = ROOT / "notebooks"
@@ -39,8 +39,6 @@ def main(folder: Path, language: str) -> None:
     teacher = folder / "teacher"
     for lesson, name in graded.items():
         write(teacher / "source" / lesson, name, notebooks.for_nbgrader(course[name]))
-        if "ratios.json" in json.dumps(course[name]):
-            shutil.copy(LESSONS / "ratios.json", teacher / "source" / lesson)
     shutil.copy(HERE / "nbgrader_config.py", teacher)
     shutil.copy(HERE / "teacher.md", teacher / "README.md")
     shutil.copytree(ROOT / "docs" / "teaching", teacher / "notes")
@@ -58,7 +56,6 @@ def hand_out(folder: Path, course: dict[str, notebooks.Notebook]) -> None:
     for name, notebook in course.items():
         write(folder, name, notebooks.for_learners(notebook))
     copy_pictures(str(LESSONS), str(folder))
-    shutil.copy(LESSONS / "ratios.json", folder)
     shutil.copy(ROOT / "constraints.txt", folder)
     shutil.copy(HERE / "class.md", folder / "README.md")
     engine = wheel.write(folder).name
@@ -104,7 +101,7 @@ def solutions(notebook: notebooks.Notebook) -> Iterator[tuple[dict[str, Any], di
 
 def right_answers(lesson: str, language: str) -> Iterator[str]:
     side = bank.SIDES[language]
-    for question in lessons()[lesson].questions.values():
+    for question in all_lessons()[lesson].questions.values():
         for letter, option in zip(question.letters, question.options, strict=True):
             if option.right:
                 told = re.sub(r"\s+", " ", f"{option.text[side]}: {option.feedback[side]}")

@@ -8,7 +8,7 @@ import zipfile
 from html import escape
 from pathlib import Path
 
-from viz.questions import Question, lessons
+from minigrad_lessons.questions import Question, all_lessons
 
 QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
@@ -26,7 +26,7 @@ def asked() -> dict[str, list[Question]]:
     """The questions with one right letter, lesson by lesson; putting lines in order is left out."""
     return {
         name: [q for q in lesson.questions.values() if sum(o.right for o in q.options) == 1]
-        for name, lesson in lessons().items()
+        for name, lesson in all_lessons().items()
     }
 
 

@@ -18,13 +18,13 @@ FRESH = """\
 ### BEGIN HIDDEN TESTS
 from runpy import run_module
 
-viz = run_module("viz.lesson.marks")["fresh"]()
+lessons = run_module("minigrad_lessons.lesson.marks")["fresh"]()
 {ours}
 ### END HIDDEN TESTS
 """
 POINTS = """
 ### BEGIN HIDDEN TESTS
-__import__("runpy").run_module("viz.lesson.marks")["points"]({points})
+__import__("runpy").run_module("minigrad_lessons.lesson.marks")["points"]({points})
 ### END HIDDEN TESTS"""
 
 
@@ -40,7 +40,7 @@ def in_language(notebook: Notebook, language: str) -> Notebook:
     notebook = deepcopy(notebook)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            source = re.sub(r'viz\.language\("\w+"\)', f'viz.language("{language}")', text(cell))
+            source = re.sub(r"viz\.language\(\)", f'viz.language("{language}")', text(cell))
             cell["source"] = source.splitlines(True)
     return notebook
 
