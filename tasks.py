@@ -250,12 +250,18 @@ class Progress:
 
 
 def settle_jupyter():
-    """Keep JupyterLab from asking about news in front of the first lesson."""
+    """Keep JupyterLab from asking about news in front of the first lesson; give it the language.
+
+    Its menus follow where its language pack is installed.
+    """
     folder = os.path.join(VENV, "share", "jupyter", "lab", "settings")
     news = {"fetchNews": "false", "checkForUpdates": False}
+    settings = {"@jupyterlab/apputils-extension:notification": news}
+    if language() == "zh":
+        settings["@jupyterlab/translation-extension:plugin"] = {"locale": "zh_CN"}
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "overrides.json"), "w", encoding="utf-8") as file:
-        json.dump({"@jupyterlab/apputils-extension:notification": news}, file, indent=2)
+        json.dump(settings, file, indent=2)
 
 
 def drawing_fault():
@@ -383,7 +389,7 @@ def site(arguments):
 DYNAMIC = [
     "tests/test_{}.py".format(name)
     for name in (
-        *("eager", "backprop", "inplace", "every_op", "properties", "special_values", "door"),
+        *("eager", "backprop", "inplace", "every_op", "properties", "special_values", "fast_paths"),
         *("functions", "indexing", "conv", "losses", "nn", "optim", "events", "counts", "depth"),
         *("errors", "function", "locks"),
         # Random functions; what draws graphs alone never reaches the dynamic mode.
@@ -414,7 +420,7 @@ def test(arguments):
         paths = ["tests", "notebooks", "minigrad", "viz", "README.md"]
         kinds = ["--doctest-modules", "--doctest-glob=README.md", "--nbval", "--nbval-current-env"]
     paths = [] if named else [p for p in paths if os.path.exists(os.path.join(ROOT, p))]
-    failed = run("-m", "pytest", *kinds, *processes(named), *paths, *arguments)
+    failed = run("-m", "pytest", *kinds, *processes(named, quick), *paths, *arguments)
     if not (failed or named or quick or os.environ.get("MINIGRAD_PLAIN") == "1"):
         print("\n" + say("plain_tests"), flush=True)
         few = [] if "--all" in arguments else ["--cases=3", "-m", "not compiler"]
@@ -436,21 +442,22 @@ SLOW = [
     "--ignore-glob=tests/test_{}.py".format(name)
     for name in (
         *("animate", "bench", "browser_*", "charts*", "course", "depth_static", "distribution"),
-        *("document", "exercises", "kit", "large_drawings", "lazy", "live", "marks", "native"),
+        *("document", "elsewhere", "exercises", "extra", "fast_paths", "kit", "large_drawings"),
+        *("lazy", "live", "locks", "main", "marks", "native", "opening", "outputs", "over_http"),
         *("pages", "player", "public", "reference", "setup", "size", "uses"),
     )
 ]
 NOTHING_CHOSEN = 5  # what pytest says then
 
 
-def processes(named):
+def processes(named, quick=False):
     """Return the options that share everything among processes; a named test needs no second one.
 
     A file stays in one process, since a notebook is one kernel; the files keep their order, since
     those that drive a browser have few tests and take long. There is one process more than cores,
-    since these wait for frames; each collects all tests, which takes it some 10 seconds.
+    since these wait for frames, unless `quick`; each collects all tests, which takes some seconds.
     """
-    count = 1 if named else min(6, (os.cpu_count() or 1) + 1)
+    count = 1 if named else min(6, (os.cpu_count() or 1) + (not quick))
     shared = ["--numprocesses={}".format(count), "--dist=loadfile", "--no-loadscope-reorder"]
     return shared if count > 1 else []
 

@@ -19,7 +19,7 @@ PACKAGES = "python3-numpy,python3-matplotlib,python3-fonttools,python3-ipywidget
 PACKAGES += ",python3-threadpoolctl,python3-nbformat,python3-nbclient,python3-ipykernel,python3-pip"
 PACKAGES += ",python3-pytest,python3-pytest-xdist,python3-hypothesis,graphviz"
 NAMES = (
-    *("backprop", "compiled", "control", "conv", "core", "counts", "depth", "door", "eager"),
+    *("backprop", "compiled", "control", "conv", "core", "counts", "depth", "eager", "fast_paths"),
     *("errors", "every_op", "execute", "extremes", "function", "functions", "gradients", "graph"),
     *("images", "indexing", "inner", "inplace", "kinds", "lengths", "losses", "marking", "nn"),
     *("optim", "passes", "passes_fusing", "passes_loops", "passes_shapes", "plan", "properties"),

@@ -25,7 +25,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import forks
 import nbformat
+
+from minigrad_lessons.opening import EXTENSION
 
 if TYPE_CHECKING:  # not needed to say that it is missing
     from playwright.sync_api import Browser, Page
@@ -74,7 +77,12 @@ SETTINGS = {
 
 # The debugger asks each kernel for its state, and calls it an error when the notebook closes
 # meanwhile. The toolbar of a cell is made anew wherever a key goes, and is a fifth of its work.
-WITHOUT = ["@jupyterlab/debugger-extension", "@jupyterlab/cell-toolbar-extension"]
+# The splash screen is taken away twice when two themes are chosen within 200 ms, an error, too.
+WITHOUT = [
+    "@jupyterlab/apputils-extension:splash",
+    "@jupyterlab/cell-toolbar-extension",
+    "@jupyterlab/debugger-extension",
+]
 
 # The server ends when its standard input does, that is also when pytest itself is killed. Leaving
 # by signal lets Jupyter stop its kernels first; os.read holds no lock that blocks the exit.
@@ -128,6 +136,10 @@ class Lab:
         pages.mkdir()
         without = {"disabledExtensions": dict.fromkeys(WITHOUT, True)}
         (pages / "page_config.json").write_text(json.dumps(without))
+        if forks.POSSIBLE:
+            kernel = folder / "kernels" / "kernels" / "python3"
+            kernel.mkdir(parents=True)
+            (kernel / "kernel.json").write_text(json.dumps(forks.kernel_spec()))
         self._log = folder / "server.log"
         self._process = self._start(folder)
         self._wait_until_up()
@@ -136,6 +148,7 @@ class Lab:
         own = {
             "JUPYTER_CONFIG_DIR": "config",
             "JUPYTER_DATA_DIR": "data",
+            "JUPYTER_PATH": "kernels",
             "JUPYTER_RUNTIME_DIR": "runtime",
             "IPYTHONDIR": "ipython",
             "MPLCONFIGDIR": "matplotlib",
@@ -153,6 +166,7 @@ class Lab:
             "--ServerApp.open_browser=False",
             "--ServerApp.allow_root=True",
             "--LabApp.expose_app_in_browser=True",
+            f"--LabApp.extra_labextensions_path={EXTENSION}",
             "--JupyterNotebookApp.expose_app_in_browser=True",
         ]
         # Its own group: Ctrl-C is for pytest, which then ends the server in order.
@@ -261,13 +275,12 @@ def open_notebook(page: Page, lab: Lab, name: str, place: str = "lab/tree") -> N
 
 
 def open_next(page: Page, lab: Lab, name: str) -> None:
-    """Open a notebook in the JupyterLab of the page in place of the one that stands there now."""
+    """Open a notebook in the JupyterLab of the page in place of all that is open there."""
     forget_choices(lab)
     page.evaluate(
         """async path => {
             const { commands, shell } = window.jupyterapp;
-            const { currentWidget: last } = shell;
-            if (last?.context) {
+            for (const last of [...shell.widgets('main')].filter(widget => widget.context)) {
                 last.context.model.dirty = false;  // else it asks
                 last.close();
             }

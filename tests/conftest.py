@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING
 import bare
 import bits32
 import browser as harness
+import forks
 import hypothesis
 import pytest
 import size
 from covering import few
 from fixtures import english, own_graph  # noqa: F401 - fixtures of all files
 
-from minigrad.compiler.c import cache, compiler
+from minigrad.compiler.c import cache, compiler, library
+from minigrad.control import untaken
 from minigrad.diagnostics.messages import set_language
 from minigrad.dynamic.tensor import PLAIN
+from minigrad_lessons.lesson import judged, my_engine
 from viz.picture import layout, place
 from viz.words.text import ROWS
 
@@ -38,6 +41,9 @@ hypothesis.settings.register_profile("quick", derandomize=True, max_examples=10,
 hypothesis.settings.register_profile("search", max_examples=2000, **shared)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
+# What modules keep as long as a kernel runs: verdicts, what was told once, the log of an engine.
+KEPT = ((judged, "_last"), (library, "_told"), (untaken, "_told"), (my_engine, "EVENTS"))
+
 # They import the engines they compare with, which nobody has to install for the tests.
 collect_ignore_glob = ["bench/*", "faces/programs/*", "onnx_cases.py"]
 
@@ -51,10 +57,20 @@ def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     cache.location = known
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The kernels of nbval are forks, too; each notebook still has its own."""
+    if forks.POSSIBLE and config.getoption("nbval", False):
+        import ipykernel.kernelspec
+
+        ipykernel.kernelspec.get_kernel_dict = lambda *_, **__: forks.kernel_spec()
+
+
 @pytest.fixture(autouse=True)
-def own_language() -> None:
-    """A test begins in English, whatever the one before it has chosen."""
+def own_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test begins as a kernel does: in English, with nothing judged, told or noted."""
     set_language("en")
+    for module, name in KEPT:
+        monkeypatch.setattr(module, name, type(getattr(module, name))())
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -209,8 +225,3 @@ def jupyterlab(lab: harness.Lab, kept: harness.Kept) -> Iterator[Page]:
 def page(kept: harness.Kept) -> Iterator[Page]:
     """A light page; `page.errors` collects what the console calls an error."""
     yield from kept.lent("light", 1400, 1000)
-
-
-@pytest.fixture
-def dark(kept: harness.Kept) -> Iterator[Page]:
-    yield from kept.lent("dark", 1200, 900)

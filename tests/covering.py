@@ -34,8 +34,11 @@ def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], N
             for case in known:
                 try:
                     test(*case)
-                except Exception as error:  # noqa: BLE001 - the others are tried as well
-                    failed.append(f"{', '.join(map(str, case))[:200]}: {error!r}")
+                # The others are tried as well; what `pytest.raises` misses is no Exception.
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001
+                    failed.append(
+                        f"{', '.join(map(str, case))[:200]}: {type(error).__name__}: {error}"
+                    )
             assert not failed, "\n".join(failed)
 
         tried.__name__, tried.__doc__ = test.__name__, test.__doc__

@@ -16,7 +16,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LESSONS = [path for path in NOTEBOOKS if re.match(r"\d\d_", path.name)]
 TOUR = ROOT / "notebooks" / "tour.ipynb"
 
-# The functions of viz that make something to operate, by what it is.
+# The functions of viz and of the course that make something to operate, by what it is.
 PLAYERS = "step|compare|timeline|live"
 BOARDS = "batches|branches|checkpoints|passes|sweep|topological_orders|traces"
 DRAWINGS = "draw|memory|schedule"
@@ -32,11 +32,11 @@ TEMPLATE = {
     "predict again": r"code\n.*predict\(",
     "observe again": r"code\n",
     "explain again": r"markdown",
-    "key moment": rf"code\n.*viz\.({PLAYERS}|{BOARDS}|{DRAWINGS})\(",
+    "key moment": rf"code\n.*(?:viz|lessons)\.({PLAYERS}|{BOARDS}|{DRAWINGS})\(",
     "worked example": r"code\n.*# 1 .*# 2 .*# 3 .*check\(",
     "faded example, 1 gap": r"code\n.*\.\.\..*check\(",
     "faded example, 3 gaps": r"code\n(?:.*\.\.\.){3}.*check\(",
-    "bug hunt": r"code\n(?:.*\n)?(except |with .*viz\.caught\()",
+    "bug hunt": r"code\n(?:.*\n)?(except |with .*lessons\.caught\()",
     "exercise": r"code\n.*### BEGIN SOLUTION",
     "its tests": r"code\n.*### BEGIN HIDDEN TESTS",
     "stretch exercise": r"code\n.*### BEGIN SOLUTION",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from test_theme import CHARACTERS
@@ -36,7 +36,8 @@ CLASHES = """() => {
             return { left, right, top: top + height / 5, bottom: bottom - height / 5 };
         });
         for (const [i, t] of words.entries()) {
-            const card = t.closest('g.node')?.querySelector('.mg-card');
+            const card = !t.matches('.mg-word')  // that one stands on the border
+                && t.closest('g.node')?.querySelector('.mg-card');
             if (!within(boxes[i], card ? card.getBoundingClientRect() : svg))
                 wrong.push(`${t.textContent} sticks out`);
             for (const [j, other] of words.entries())
@@ -66,7 +67,12 @@ CLASHES = """() => {
 # Words in drawings that are hard to read: contrast with what they stand on less than 4.5 to 1.
 FAINT = """() => {
     const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const known = new Map();
     const color = text => {  // any colour that the browser knows, as numbers
+        if (!known.has(text)) known.set(text, numbers(text));
+        return known.get(text);
+    };
+    const numbers = text => {
         canvas.clearRect(0, 0, 1, 1);
         canvas.fillStyle = text;
         canvas.fillRect(0, 0, 1, 1);
@@ -103,8 +109,18 @@ LOOK = [
 
 
 def speak(page: Page, language: str) -> None:
-    """Show the words of a saved page in this language: "en", "zh" or "both"."""
+    """Show the words of a saved page in this language: "en", "zh" or "both".
+
+    They may need another line. The page arranges itself anew within its next frame, and whatever is
+    measured before that was never seen.
+    """
     page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+    painted(page)
+
+
+def painted(page: Page) -> None:
+    """Wait for a frame: by then the page has heard of each new size."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def settle(page: Page) -> None:
@@ -115,6 +131,35 @@ def settle(page: Page) -> None:
             return move.finished;
         }))"""
     )
+
+
+# Each step in turn from the first, by key, when what moves has arrived. All of them are one task of
+# the browser, which has to paint none.
+STEPPED = """async look => {
+    const [player, slider] = ['.mg-player', '.mg-steps'].map(part => document.querySelector(part));
+    const press = async key => {
+        player.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        await Promise.all(document.getAnimations().map(move => (move.finish(), move.finished)));
+    };
+    await press('Home');
+    const found = [look()];
+    for (let step = 1; step <= Number(slider.max); step++) {
+        await press('ArrowRight');
+        if (Number(slider.value) !== step) throw new Error(`${slider.value} is not step ${step}`);
+        found.push(look());
+    }
+    return found;
+}"""
+
+
+def at_each_step(page: Page, look: str) -> list[Any]:
+    """What a look, a function of the page, finds at each step of its player."""
+    return page.evaluate(f"() => ({STEPPED})({look})")
+
+
+def wrong_at_steps(page: Page, look: str) -> dict[int, Any]:
+    """The steps at which such a look finds something."""
+    return {step: found for step, found in enumerate(at_each_step(page, look)) if found}
 
 
 def step_to_end(page: Page) -> Iterator[int]:
@@ -171,18 +216,26 @@ def boxed(page: Page, selector: str) -> set[str]:
     return wrong
 
 
+# How bright colours of the page are, from 0 to 255: of the first element that a selector names.
+BRIGHT = """places => places.map(([selector, style]) => {
+    const color = getComputedStyle(document.querySelector(selector))[style];
+    const [red, green, blue] = color.match(/[\\d.]+/g).map(Number);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+})"""
+
+
 def luminance(page: Page, selector: str, style: str) -> float:
     """How bright a colour on the page is, from 0 to 255."""
-    color = page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{style}")
-    red, green, blue = (float(x) for x in re.findall(r"[\d.]+", color)[:3])
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    (bright,) = page.evaluate(BRIGHT, [[selector, style]])
+    return bright
 
 
 def unlike(page: Page, ink_is_bright: bool) -> list[tuple[str, float, float]]:
     """Where ink is not bright on dark, or dark on bright, as it should be."""
-    wrong = []
-    for ink, style, paper, background in LOOK:
-        bright, behind = luminance(page, ink, style), luminance(page, paper, background)
-        if (bright > behind) is not ink_is_bright or abs(bright - behind) <= 150:
-            wrong.append((ink, bright, behind))
-    return wrong
+    places = [place for ink, style, paper, back in LOOK for place in ((ink, style), (paper, back))]
+    found = page.evaluate(BRIGHT, places)
+    return [
+        (ink, bright, behind)
+        for (ink, *_), bright, behind in zip(LOOK, found[::2], found[1::2], strict=True)
+        if (bright > behind) is not ink_is_bright or abs(bright - behind) <= 150
+    ]

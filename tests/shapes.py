@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from browser import FLAGS, find_browser
-from looks import CLASHES
+from looks import CLASHES, painted
 from PIL import Image
 from views import VIEWS, save
 
@@ -31,7 +31,7 @@ THEMES: tuple[Theme, ...] = ("light", "dark")
 LANGUAGES = {"en": "English", "zh": "中文"}
 SMALLEST = 11  # pixels of a text
 NEAR, PART = 24, 0.06  # how far a part may be from where it was: pixels, and of its distance
-QUALITY = 38  # of the pictures that are kept, at half their size
+QUALITY = 35  # of the pictures that are kept, at half their size
 ON_THE_WAY = """() => document.querySelectorAll('.mg-steps').forEach(slider => {
     slider.value = Math.round(slider.max * 0.7);
     slider.dispatchEvent(new Event('input'));
@@ -49,7 +49,7 @@ BOTTOM = "document.querySelector('main').getBoundingClientRect().bottom + 16"
 # Parts whose places are kept.
 PARTS = (
     "h1, .mg-head, .mg-graph, .mg-side, .mg-controls, .mg-below > *, .mg-fact, .mg-legend, "
-    ".mg-curves, .mg-ask, #page figure img, #page > table"
+    ".mg-ask, #page figure img, #page > table"
 )
 
 WALK = (Path(__file__).parent / "shapes.js").read_text("utf-8")
@@ -66,14 +66,18 @@ class Case(NamedTuple):
         return f"{self.width} px, {LANGUAGES[self.language]}, {self.theme}"
 
 
-def opened(page: Page, path: Path, width: int) -> None:
+def opened(page: Page, path: Path, width: int, theme: Theme | None = None) -> None:
     """The page at this width, anew: what fits is decided when it opens."""
+    page.evaluate("document.documentElement.remove()")  # else it is laid out at the new size first
+    page.emulate_media(**({"color_scheme": theme} if theme else {}))
     page.set_viewport_size({"width": width, "height": SCREENS.get(width, SCREENS[390])})
     page.goto(path.as_uri())
 
 
 def speak(page: Page, language: str) -> None:
-    page.get_by_role("button", name=LANGUAGES[language], exact=True).click()
+    button = page.get_by_role("button", name=LANGUAGES[language], exact=True)
+    button.evaluate("button => button.click()")  # a pointer would have the page painted three times
+    painted(page)
 
 
 def walked(page: Page, width: int) -> dict[str, Any]:
@@ -87,8 +91,7 @@ def looked_over(
 ) -> Iterator[tuple[Case, dict[str, Any]]]:
     """In each case what is wrong, and the shape."""
     for case in cases:
-        page.emulate_media(color_scheme=case.theme)
-        opened(page, path, case.width)
+        opened(page, path, case.width, case.theme)
         speak(page, case.language)
         yield case, walked(page, case.width)
 

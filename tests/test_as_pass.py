@@ -1,4 +1,4 @@
-"""`viz.as_pass`: a pass of the learner's engine does inside of minigrad what it does at home."""
+"""`lessons.as_pass`: a pass of the learner's engine does the same inside of minigrad."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.passes import PASSES, PIPELINE
-from viz.lesson import my_engine as ours
+from minigrad_lessons.lesson import my_engine as ours
 
-MINE = viz.as_pass(ours.merge_common)
+MINE = lessons.as_pass(ours.merge_common)
 ARRAY = np.array([[1.0, -2.0], [0.5, 3.0]], np.float32)
 
 
@@ -89,8 +90,8 @@ def test_a_node_without_a_line_of_the_graph_is_refused() -> None:
         return [ours.Node(y.op, y.inputs, y.name, y.value, **y.attrs) for y in outputs]
 
     lost.__globals__.update(Node=ours.Node, topological_order=ours.topological_order)
-    with pytest.raises(ValueError, match="has the line of no node that it was given"):
-        built(mg.exp).optimize([viz.as_pass(lost)])
+    with pytest.raises(ValueError, match="its line belongs to none of the nodes"):
+        built(mg.exp).optimize([lessons.as_pass(lost)])
 
 
 def test_a_pass_that_loses_an_output_is_refused() -> None:
@@ -100,7 +101,7 @@ def test_a_pass_that_loses_an_output_is_refused() -> None:
     less.__globals__.update(Node=ours.Node, topological_order=ours.topological_order)
     graph = built(lambda x: [mg.exp(x), mg.sin(x)])
     with pytest.raises(mg.VerifyError):
-        graph.optimize([viz.as_pass(less)])
+        graph.optimize([lessons.as_pass(less)])
 
 
 def test_ours_merges_to_the_bits_of_minigrad() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ops
-from minigrad.backprop import needs
+from minigrad.backprop import saved_for_backward
 from minigrad.backprop.rules import DATA, NOTHING, SHAPE
 from minigrad.core import REGISTRY, Spec, context, events, float32
 
@@ -70,8 +70,8 @@ def test_what_is_kept_is_derived_from_the_rules(name: str) -> None:
     specs = [Spec(tuple(shape), float32) for shape in sample.shapes]
     specs.insert(0, op.spec(specs, sample.attrs))
     mask = tuple(op.has_rule(i) for i in range(len(sample.shapes)))
-    kept = needs.retained(op, mask, specs, sample.attrs)
-    assert kept.parts == RETAINED[name]
+    kept = saved_for_backward.retained(op, mask, specs, sample.attrs)
+    assert kept.usage == RETAINED[name]
 
 
 @pytest.mark.parametrize("name", ["Take", "AddAt", "Piece", "Mul"])
@@ -79,8 +79,8 @@ def test_where_nobody_wants_a_gradient_nothing_is_read(name: str) -> None:
     op = REGISTRY[name]
     shapes = op.samples[0].shapes
     specs = [Spec(tuple(shape), float32) for shape in (shapes[0], *shapes)]
-    kept = needs.retained(op, (False,) * len(shapes), specs, op.samples[0].attrs)
-    assert {*kept.parts} == {NOTHING}
+    kept = saved_for_backward.retained(op, (False,) * len(shapes), specs, op.samples[0].attrs)
+    assert {*kept.usage} == {NOTHING}
 
 
 def test_an_operand_without_gradient_lets_the_other_go() -> None:
@@ -99,13 +99,13 @@ def test_nobody_hears_of_the_derivation_and_the_scope_survives_an_error() -> Non
     specs = [Spec((2,), float32)] * 2
     bad = type(op)("Bad", op.shape, op.run, (broken,))
     with mg.record() as log, mg.name_scope("mine"):
-        needs.retained(REGISTRY["Tanh"], (True,), specs, {})
+        saved_for_backward.retained(REGISTRY["Tanh"], (True,), specs, {})
         with pytest.raises(ZeroDivisionError):
-            needs.retained(bad, (True,), specs, {})
-        assert context.scope == "mine"
-        assert [ear.listener for ear in events.listeners] == [log]
+            saved_for_backward.retained(bad, (True,), specs, {})
+        assert context.now.scope == "mine"
+        assert [x.listener for x in events.listeners] == [log]
     assert log.events == []
-    assert context.scope == ""
+    assert context.now.scope == ""
 
 
 # ---- gradients of a static graph ------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_a_constant_factor_gets_no_gradient(mode: str) -> None:
 def test_second_order_of_a_mean_with_and_without_its_axis() -> None:
     """What is kept for one must serve the other: it is derived once for each operator."""
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
-    ops.broadcast_like.prepared.clear()  # as in a fresh process, where the first use decides
+    ops.broadcast_like.memo.clear()  # as in a fresh process, where the first use decides
     for keepdims in (False, True):
         assert mg.check_grads(lambda x, k=keepdims: (x * x).mean(axis=1, keepdims=k), x, order=2)
 

@@ -49,9 +49,8 @@ def operators(shown: Panel) -> dict[str, str]:
 
 
 INPUTS = [[3.0], [-1.0], [-3.0]]
-LINE = e10.__code__.co_firstlineno + 1
-E10 = f"""\
-1. x = -1: eager -2, static -2, trace -2, script -2
+E10 = """\
+1. x = -1: eager -2, static -2, trace -2 !, script -2
   the function
       def e10(x: Any) -> Any:
     ✓     if x.sum() > 0:
@@ -62,6 +61,7 @@ E10 = f"""\
       n2 x: -1
     · n3 Mul
     ✓ n5 Sub: -2
+    runs line by line
   static and script: the same graph
       n1 x: -1
     ✓ n2 Sum: -1
@@ -71,21 +71,24 @@ E10 = f"""\
     ∅ b2 2
     ∅ b3 Mul
     ✓ b6 Sub: -2
+    one graph, built first; translated from Python
   trace
       n1 x: -1
     ! n3 Mul: -2
-  eager: 3 nodes in the graph of this input; each of them ran
-  static and script: 11 nodes in the graph for every input, 8 of them run for this one
-  trace: line {LINE}: if x.sum() > 0 was True when it was traced, and is False here.
+    one run, replayed
+  eager: 3 nodes for this input; all ran
+  static and script: 11 nodes for every input; 8 ran
+  trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
-WRONG = f"""\
+WRONG = """\
 2. x = -3: eager -4, static -4, trace -6 ✗, script -4
   trace
       n1 x: -3
     ✗ n3 Mul: -6
-  eager: 3 nodes in the graph of this input; each of them ran
-  static and script: 11 nodes in the graph for every input, 8 of them run for this one
-  trace: line {LINE}: if x.sum() > 0 was True when it was traced, and is False here.
+    one run, replayed
+  eager: 3 nodes for this input; all ran
+  static and script: 11 nodes for every input; 8 ran
+  trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
 
 
@@ -97,7 +100,7 @@ def test_e10_four_ways() -> None:
     assert text.endswith("""\
 x | eager | static | trace | script
 3 | 6 | 6 | 6 | 6
--1 | -2 | -2 | -2 | -2
+-1 | -2 | -2 | -2 ! | -2
 -3 | -4 | -4 | -6 ✗ | -4""")
 
 
@@ -159,8 +162,8 @@ def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> 
     assert lines[at + 1] == "2. x = -2: eager -3, static -3"
     facts = [fact[0] for fact in board.scenes[0].facts]
     assert facts == [
-        "eager: 3 nodes in the graph of this input; each of them ran",
-        "static: 11 nodes in the graph for every input, 8 of them run for this one",
+        "eager: 3 nodes for this input; all ran",
+        "static: 11 nodes for every input; 8 ran",
     ]
     for ways in ((), ("eager", "dynamic")):
         with pytest.raises(ValueError, match="eager, static, trace, script"):
@@ -180,9 +183,9 @@ def test_a_loop_is_unrolled_beside_a_loop_that_counts() -> None:
         assert operators(script)["Greater"] == "ran"
         sizes.append(len(script.picture.nodes))
     assert len(set(sizes)) == 1
-    assert "the loop in the graph made 4 steps; eager recorded 4" in board.text()[0]
+    assert "the loop in the graph made 4 steps; the dynamic graph recorded 4" in board.text()[0]
     cells = [row[2][0] for row in board.sheet.rows]
-    assert cells == ["0", "0.25 ✗", "0.75", "1.5 ✗"]
+    assert cells == ["0 !", "0.25 ✗", "0.75", "1.5 ✗"]
 
 
 def test_arms_on_one_line_nested_arms_and_several_arguments() -> None:

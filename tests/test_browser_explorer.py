@@ -98,6 +98,24 @@ def state(page: Page, what: str) -> Any:
     return page.evaluate(f"() => {STATE}.{what}")
 
 
+def test_what_is_hidden_at_first_is_whole_once_it_is_shown(
+    one: Page, pages: dict[str, Path], tmp_path: Path
+) -> None:
+    """As in a folded cell of a notebook."""
+    hidden = tmp_path / "hidden.html"
+    source = pages["torch"].read_text("utf-8")
+    hidden.write_text(source.replace("<body", '<body style="display: none"', 1), "utf-8")
+    errors: list[str] = []
+    note = lambda error: errors.append(str(error))  # noqa: E731
+    one.on("pageerror", note)
+    page = opened(one, hidden)
+    page.evaluate("document.body.style.display = ''")
+    settled(page)
+    one.remove_listener("pageerror", note)
+    assert errors == []
+    assert page.evaluate(CARDS) == []
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_whole_model_is_on_the_first_screen(
@@ -189,14 +207,18 @@ def test_every_way_back_ends_at_the_overview(one: Page, pages: dict[str, Path]) 
     ]
     for back in ways:
         page.keyboard.press("ArrowDown")
+        settled(page)
         assert findings.count() == 0
         back()
+        settled(page)
         assert findings.count() > 0
     deep = f"{STATE}.atlas.m.leaves.findIndex((leaf) => leaf.depth > 2)"
     page.evaluate(f"() => {STATE}.reveal({deep})")
+    settled(page)
     assert findings.count() == 0
     while state(page, "atlas.focus.depth"):
         page.keyboard.press("Escape")
+    settled(page)
     assert findings.count() > 0
     assert canvas.evaluate("(e) => getComputedStyle(e).outlineStyle") == "none"
     assert canvas.evaluate("(e) => getComputedStyle(e).boxShadow") != "none"
@@ -207,7 +229,7 @@ def test_the_table_follows_the_open_module_and_is_sorted_by_a_click(
 ) -> None:
     page = opened(one, pages["torch"])
     finding = page.locator(".mg-x-finding", has_text="of the forward time")
-    name = finding.inner_text().split(" ")[0]
+    name = finding.inner_text().split(":")[0]
     finding.click()
     settled(page)
     assert state(page, "atlas.focus.name") == name

@@ -1,32 +1,65 @@
-"""What JupyterLab shows of what is typed in cells, and what a kernel answers there."""
+"""JupyterLab as a reader meets it: cells that are typed, one player, and every notebook.
+
+All of it in one file, since it takes longer to open JupyterLab than to run most notebooks.
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
+import nbformat
 import pytest
 from browser import (
     NOTEBOOKS,
     WITHOUT,
+    Kept,
     Lab,
     cell_outputs,
+    choose_theme,
     open_next,
+    open_notebook,
     run_all,
     run_cell,
     wait_idle,
 )
-from looks import boxed
+from lessons import BOARDS, LESSONS, PLAYERS, places, run_here
+from looks import CLASHES, FAINT, boxed, missing, serious, unlike
 from test_opening import LONG, NAMES, PICTURES, filled
 
 from viz.picture.theme import TOKENS
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.browser
+EXHAUSTIVE = pytest.mark.exhaustive
+# A lesson, the map, and the tour with its views of each kind. nbval runs the cells of all of them.
+MAIN = ("01", "index", "tour")
+
+
+def notebooks(*main: str) -> Any:
+    """The names of all notebooks, of which those that begin so are enough."""
+    return [
+        path.name if path.name.startswith(main) else pytest.param(path.name, marks=EXHAUSTIVE)
+        for path in sorted(NOTEBOOKS.glob("*.ipynb"))
+    ]
+
+
+IN_ONE = pytest.mark.parametrize("notebook", notebooks("tour"), indirect=True)
+MAKERS = re.compile(rf"\bviz\.(?:{PLAYERS})\(")
+PLAYER = ".mg-player:not(.mg-board, .mg-train, .mg-drawn)"  # what `MAKERS` make
+WIDGETS = {
+    PLAYER: MAKERS.pattern,
+    ".mg-board": rf"\b(?:viz|lessons)\.(?:{BOARDS})\(",
+    ".mg-language": r"\bviz\.language\(",
+    ".mg-ask": r"\blessons\.(?:quiz|predict|order)\(",
+}
+CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
+KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 Hasten = Callable[[float], float]
 
 
@@ -77,10 +110,11 @@ def test_a_widget_in_the_page_reaches_the_kernel(lab: Lab, page: Page) -> None:
 
 
 ASK = """\
+import minigrad_lessons as lessons
 import viz
 viz.language("en")
-asked = viz.quiz("L00.2")
-display(asked, viz.order("L00.6"))"""
+asked = lessons.quiz("L00.2")
+display(asked, lessons.order("L00.6"))"""
 
 
 def test_a_learner_answers_with_the_keyboard(lab: Lab, page: Page) -> None:
@@ -113,7 +147,7 @@ def test_a_learner_answers_with_the_keyboard(lab: Lab, page: Page) -> None:
 
 PRINTS = """\
 import minigrad as mg
-print(viz.attempt(mg.reshape, mg.tensor([1.0, 2.0]), (3,)))"""
+print(lessons.attempt(mg.reshape, mg.tensor([1.0, 2.0]), (3,)))"""
 
 
 def test_run_all_keeps_the_language_of_the_buttons(lab: Lab, page: Page) -> None:
@@ -125,7 +159,14 @@ def test_run_all_keeps_the_language_of_the_buttons(lab: Lab, page: Page) -> None
         visible = page.locator(f".mg-ask legend [lang={language}]").first
         assert visible.is_visible()
 
-    lab.write("chosen.ipynb", ['import viz\nviz.language("en")', PRINTS, 'viz.quiz("L00.2")'])
+    lab.write(
+        "chosen.ipynb",
+        [
+            'import viz, minigrad_lessons as lessons\nviz.language("en")',
+            PRINTS,
+            'lessons.quiz("L00.2")',
+        ],
+    )
     open_next(page, lab, "chosen.ipynb")
     run_all(page)
     page.wait_for_selector(".mg-ask legend")
@@ -141,10 +182,42 @@ def test_run_all_keeps_the_language_of_the_buttons(lab: Lab, page: Page) -> None
     assert page.errors == []
 
 
+UNDECIDED = """\
+import os, viz
+os.environ.pop("MINIGRAD_LANGUAGE", None)
+viz.language()"""
+
+
+def test_the_first_language_is_that_of_the_page(lab: Lab, page: Page) -> None:
+    """Before a notebook runs, then in its kernel; what was chosen last comes before it."""
+
+    def begins(name: str, shown: str, hidden: str) -> None:
+        lab.write(name, [UNDECIDED])
+        notebook = nbformat.read(lab.root / name, as_version=4)
+        halves = '<div lang="en">\n\none\n\n</div>\n\n<div lang="zh">\n\n一\n\n</div>'
+        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(halves))
+        nbformat.write(notebook, lab.root / name)
+        open_next(page, lab, name)
+        prose = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-RenderedMarkdown")
+        prose.locator(f"[lang={shown}]").wait_for()
+        assert not prose.locator(f"[lang={hidden}]").is_visible()
+
+    page.evaluate("() => { localStorage.clear(); document.documentElement.lang = 'en'; }")
+    begins("first.ipynb", "en", "zh")
+    page.evaluate("() => { document.documentElement.lang = 'zh-CN'; }")  # as JupyterLab does
+    begins("second.ipynb", "zh", "en")
+    run_all(page)
+    page.wait_for_selector("[data-mg-language=zh]")
+    page.locator(".mg-language button[data-code=en]").click()
+    page.wait_for_selector("[data-mg-language=en]")
+    begins("third.ipynb", "en", "zh")
+    page.evaluate("() => { document.documentElement.lang = 'en'; localStorage.clear(); }")
+
+
 def test_no_chinese_text_stays_boxes(lab: Lab, page: Page) -> None:
     """Bold text that was written before the font arrived once kept its boxes."""
-    table = 'viz.table("examples.feeds", [[1], [2], [3]])'
-    lab.write("table.ipynb", ['import viz\nviz.language("zh")', table])
+    table = 'lessons.table("examples.feeds", [[1], [2], [3]])'
+    lab.write("table.ipynb", ['import viz, minigrad_lessons as lessons\nviz.language("zh")', table])
     open_next(page, lab, "table.ipynb")
     run_all(page)
     page.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
@@ -193,7 +266,7 @@ def test_in_the_notebook_the_drawing_grows_and_fades(lab: Lab, page: Page) -> No
 
 def test_it_works_for_a_function_typed_in_a_cell(lab: Lab, page: Page) -> None:
     cells = [
-        "import minigrad as mg, viz\n"
+        "import minigrad as mg, viz\nviz.language('en')\n"
         "def f(x):\n    if x.sum() > 0:\n        return 2 * x\n    return x - 1",
         "viz.branches(f, [3.0], inputs=[[3.0], [-3.0]])",
         "viz.step(mg.tensor(2.0, requires_grad=True) * 3)",
@@ -287,7 +360,7 @@ def test_the_chart_grows_in_the_notebook_and_survives_an_interrupt(lab: Lab, pag
     lab.write("train.ipynb", ["import time, viz", loop])
     open_next(page, lab, "train.ipynb")
     page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
-    page.locator(".mg-train .mg-curve").first.wait_for()
+    page.locator(".mg-train img:visible").first.wait_for()
     before = page.locator(".mg-train .mg-caption").inner_text()
     page.wait_for_function(
         "old => document.querySelector('.mg-train .mg-caption').innerText !== old", arg=before
@@ -300,7 +373,7 @@ def test_the_chart_grows_in_the_notebook_and_survives_an_interrupt(lab: Lab, pag
     page.wait_for_function(
         "() => document.querySelector('.mg-train .mg-caption').innerText.startsWith('stopped')"
     )
-    assert page.locator(".mg-train svg .mg-curve").count() == 4
+    assert page.locator(".mg-train img").count() == 2, "one for each language"
     assert cell_outputs(page)[1].failed
 
 
@@ -381,3 +454,599 @@ def test_its_link_in_jupyterlab_plays_it_again(page: Page, lab: Lab, hasten: Has
     early = filled(viewer.screenshot())
     page.wait_for_timeout(1000 * seconds)
     assert filled(viewer.screenshot()) > early + 0.02, "it fills once more"
+
+
+# ---- One player -------------------------------------------------------------
+
+CELL = """import minigrad as mg, viz
+viz.language("en")
+x = mg.tensor(2.0, requires_grad=True)
+y = x * x
+z = y + 3
+viz.step(z)"""
+
+
+IN_NOTEBOOK_7 = pytest.param("Notebook 7", marks=EXHAUSTIVE)  # it takes as long as ten notebooks
+
+
+@pytest.fixture(scope="module", params=["JupyterLab", IN_NOTEBOOK_7])
+def running(
+    request: pytest.FixtureRequest, lab: Lab, jupyterlab: Page, kept: Kept
+) -> Iterator[Page]:
+    """A notebook with one player."""
+    lab.write("player.ipynb", [CELL])
+    if request.param == "JupyterLab":
+        open_next(jupyterlab, lab, "player.ipynb")
+        jupyterlab.errors.clear()
+        yield with_player(jupyterlab)
+        return
+    for page in kept.lent("light", 1400, 1000):
+        open_notebook(page, lab, "player.ipynb", "notebooks")
+        page.errors.clear()  # Notebook 7 has one of its own while it starts
+        yield with_player(page)
+
+
+def with_player(page: Page) -> Page:
+    run_all(page)
+    page.locator(".mg-player").wait_for()
+    return page
+
+
+@pytest.fixture
+def lesson(running: Page) -> Page:
+    """The notebook in English, its player at the first step, and the cell is written in."""
+    running.locator(".mg-language button[data-code=en]").click()
+    running.locator(".mg-player .mg-steps").fill("0")
+    running.locator(".jp-Cell .cm-content").first.click()
+    return running
+
+
+def test_in_the_notebook(lesson: Page) -> None:
+    """A slider, both themes and both languages, one after the other."""
+    player = lesson.locator(".mg-player")
+    player.focus()
+    lesson.keyboard.press("ArrowRight")
+    drawing = player.locator(".mg-drawing svg").element_handle()
+    slider = player.get_by_role("slider", name="x")
+    slider.fill("5")
+    lesson.wait_for_function(
+        "() => document.querySelector('.mg-caption').textContent.includes('5 × 5 = 25')"
+    )
+    assert drawing.evaluate("e => e.isConnected"), "the drawing itself stayed"
+    assert player.locator(".mg-controls output").inner_text() == "1 / 7"
+
+    for theme, ink_is_bright in (("JupyterLab Dark", True), ("JupyterLab Light", False)):
+        choose_theme(lesson, theme)
+        assert unlike(lesson, ink_is_bright) == [], theme
+
+    lesson.locator(".mg-language button[data-code=zh]").click()
+    lesson.wait_for_function("() => document.querySelector('[data-mg-language=zh]')")
+    assert "边运行边记录" in player.locator(".mg-caption").inner_text()
+    assert "run and recorded" not in player.locator(".mg-caption").inner_text()
+    assert lesson.errors == []
+
+
+def test_the_keys_of_a_notebook_are_its_own_but_for_two(lesson: Page) -> None:
+    """While the pointer rests on a player that is not chosen, and its border says so."""
+    player = lesson.locator(".mg-player")
+    counter = player.locator(".mg-controls output")
+    lesson.keyboard.press("Escape")  # from the editor to the notebook
+    cell = lesson.locator(".jp-Cell").first
+    player.scroll_into_view_if_needed()
+    lesson.mouse.move(2, 2)
+    lesson.keyboard.press("ArrowRight")
+    assert counter.inner_text() == "0 / 7"
+    player.locator(".mg-caption").hover()
+    lesson.wait_for_function("() => document.querySelector('.mg-keyed')")
+    lesson.keyboard.press("ArrowRight")
+    assert counter.inner_text() == "1 / 7"
+    lesson.keyboard.press("End")
+    lesson.keyboard.press(" ")
+    assert counter.inner_text() == "1 / 7", "these two belong to the notebook"
+    cell.locator(".cm-content").click()
+    player.locator(".mg-caption").hover()
+    lesson.keyboard.press("ArrowRight")
+    assert counter.inner_text() == "1 / 7", "the editor has the focus"
+
+
+# ---- Every notebook, run from top to bottom ------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=notebooks(*MAIN))
+def notebook(request: pytest.FixtureRequest, lab: Lab, jupyterlab: Page) -> Page:
+    """A page on which this notebook was run from top to bottom."""
+    page = jupyterlab
+    page.errors.clear()
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    page.forward = []  # the states of its first player, once it was walked
+    page.path = NOTEBOOKS / request.param
+    open_next(page, lab, request.param)
+    page.evaluate("window.jupyterapp.commands.execute('notebook:expand-all-headings')")
+    run_all(page)
+    page.code = "\n".join(
+        run_here(cell.source)
+        for cell in nbformat.read(NOTEBOOKS / request.param, as_version=4).cells
+        if cell.cell_type == "code"
+    )
+    for widget, calls in WIDGETS.items():  # they may appear a moment after their cell has run
+        page.wait_for_function(
+            "([widget, count]) => document.querySelectorAll(widget).length >= count",
+            arg=[widget, len(re.findall(calls, page.code))],
+        )
+    return page
+
+
+@pytest.fixture
+def player(notebook: Page) -> Locator:
+    """Its first player, which has the keys."""
+    if not MAKERS.search(notebook.code):
+        pytest.skip("this notebook has no player")
+    first = notebook.locator(PLAYER).first
+    first.scroll_into_view_if_needed()
+    notebook.mouse.move(0, 0)  # it rests on no card
+    first.focus()
+    return first
+
+
+# All that a step changes: words, position, and what each node and edge looks like.
+STATE = """player => ({
+    caption: player.querySelector('.mg-caption').textContent,
+    counter: player.querySelector('.mg-controls output').textContent,
+    slider: player.querySelector('.mg-steps').value,
+    nodes: Object.fromEntries([...player.querySelectorAll('.mg-drawing g.node')].map(g =>
+        [g.id, [[...g.classList].sort().join(' '),
+            (g.querySelector('.mg-value')?.textContent.trim()  // a constant is its value
+                || g.querySelector('.mg-of-value')?.innerHTML) ?? null]]  // a tensor is drawn
+    )),
+    edges: [...player.querySelectorAll('.mg-drawing g.edge')].map(g =>
+        [...g.classList].sort().join(' ')),
+    sent: [...player.querySelectorAll('.mg-chip:not(.mg-travels)')].map(t => t.textContent),
+    inspector: player.querySelector('.mg-inspector').textContent,
+})"""
+
+
+def state(player: Locator) -> dict[str, Any]:
+    return player.evaluate(STATE)
+
+
+def forward(player: Locator) -> list[dict[str, Any]]:
+    """The states from the first to the last, walked once for all tests; it stands at the first."""
+    if not player.page.forward:
+        player.page.keyboard.press("Home")
+        player.page.forward = walk(player, "ArrowRight")
+    player.page.keyboard.press("Home")
+    return player.page.forward
+
+
+def walk(player: Locator, key: str) -> list[dict[str, Any]]:
+    """The states from one end of the film to the other."""
+    states = [state(player)]
+    for _ in range(int(player.locator(".mg-steps").get_attribute("max"))):
+        player.page.keyboard.press(key)
+        states.append(state(player))
+    return states
+
+
+# The same in one task of the browser, during which no message can arrive, by what this makes go on.
+WALK = f"""(player, go) => {{
+    const state = {STATE};
+    const press = key => player.dispatchEvent(new KeyboardEvent('keydown', {{ key }}));
+    const [button] = player.querySelectorAll('.mg-controls button[aria-label^="step forward"]');
+    const states = [state(player)];
+    for (let i = Number(player.querySelector('.mg-steps').max); i > 0; i--) {{
+        if (go === 'button') button.click();
+        else press(go);
+        states.push(state(player));
+    }}
+    return states;
+}}"""
+
+
+def named(states: list[dict[str, Any]], name: str) -> list[set[str]]:
+    """The nodes with this class, for each state."""
+    return [{i for i, (c, _) in s["nodes"].items() if name in c.split()} for s in states]
+
+
+def moving(player: Locator, step: int) -> int:
+    """How many values set out, all of which can be seen, when a reader goes on to this step."""
+    player.page.emulate_media(reduced_motion="no-preference")
+    set_out = player.evaluate(
+        """(player, step) => {
+            const press = key => player.dispatchEvent(
+                new KeyboardEvent('keydown', { key, bubbles: true }));
+            press('Home');
+            for (let i = 0; i < step; i++) press('ArrowRight');
+            return [...player.querySelectorAll('.mg-chip.mg-travels')]
+                .filter(e => e.offsetWidth && (e.textContent || e.querySelector('svg'))).length;
+        }""",
+        step,
+    )
+    player.page.emulate_media(reduced_motion="reduce")
+    return set_out
+
+
+def press(player: Locator, name: str) -> None:
+    player.get_by_role("button", name=name).click()
+
+
+def test_every_cell_runs_and_every_player_is_there(notebook: Page) -> None:
+    failed = [output.text for output in cell_outputs(notebook) if output.failed]
+    assert failed == []
+    assert notebook.locator(PLAYER).count() == len(MAKERS.findall(notebook.code))
+    assert notebook.locator(".mg-language").count() == notebook.code.count("viz.language(")
+
+
+def test_the_film_runs_forward_and_backward(player: Locator) -> None:
+    keyboard = player.page.keyboard
+    states = forward(player)
+    last = len(states) - 1
+    assert [s["counter"] for s in states] == [f"{i} / {last}" for i in range(last + 1)]
+    assert [s["slider"] for s in states] == [str(i) for i in range(last + 1)]
+    assert len({s["caption"] for s in states}) > last / 2
+    keyboard.press("End")
+    assert state(player) == states[-1]
+    keyboard.press("ArrowRight")
+    assert state(player) == states[-1], "there is nothing after the end"
+    assert player.evaluate(WALK, "ArrowLeft") == states[::-1]
+    keyboard.press("ArrowLeft")
+    assert state(player) == states[0]
+
+    unborn, now = named(states, "mg-unborn"), named(states, "mg-now")
+    assert unborn[0]
+    assert unborn[-1] == set()
+    assert all(after <= before for before, after in pairwise(unborn))
+    assert now[0] == now[-1] == set()
+    assert all(now[1:-1]), "something lights up at every step"
+    flowing = [sum("mg-flow" in e.split() for e in s["edges"]) for s in states]
+    assert any(flowing), "values go along the arrows"
+    sends = next(i for i, count in enumerate(flowing) if count)
+    assert moving(player, sends) == flowing[sends], "and are seen to go where there is motion"
+    shown = [{i: v for i, (_, v) in s["nodes"].items() if v} for s in states]
+    assert all(set(before) <= set(after) for before, after in pairwise(shown))
+    assert not any(set(values) & nodes for values, nodes in zip(shown, unborn, strict=True))
+    bare = {i for i, (c, v) in states[-1]["nodes"].items() if v is None}
+    assert bare <= named(states, "mg-kind-constant")[-1]
+    assert {*shown[-1], *bare} == set(states[-1]["nodes"]), "at the end every node has a value"
+    for (before, after), lit in zip(pairwise(states), now[1:], strict=True):
+        result = re.search(r"run[^:]*: .* = (-?[\d.]+)(?:\D|$)", after["caption"])
+        if result and before["nodes"] != after["nodes"] and len(lit) == 1:
+            assert after["nodes"][next(iter(lit))][1] == result[1]
+
+
+@IN_ONE
+def test_buttons_and_slider_go_where_the_keys_go(player: Locator) -> None:
+    states = forward(player)
+    last = len(states) - 1
+    for name, index in (
+        ("first step", 0),
+        ("step forward", 1),
+        ("step forward", 2),
+        ("step back", 1),
+        ("last step", last),
+        ("step back", last - 1),
+    ):
+        press(player, name)
+        assert state(player) == states[index], name
+    slider = player.locator(".mg-steps")
+    for index in (0, last, last // 2):
+        slider.fill(str(index))
+        assert state(player) == states[index]
+
+
+# What a widget shows, apart from its controls: text, and what each visible element looks like, once
+# the values on their way have arrived.
+SHOWN = """widget => {
+    for (const motion of widget.getAnimations({ subtree: true })) {  // a value waits for its chip
+        if (motion.effect.getComputedTiming().endTime < Infinity) motion.finish();
+    }
+    const leaving = '.mg-travels, g.graph > g[aria-hidden=true]';  // on its way, or fading
+    widget.querySelectorAll(leaving).forEach(e => e.remove());
+    const controls = [...widget.querySelectorAll('.mg-controls')];
+    const seen = e => e.getClientRects().length && e.checkVisibility({ visibilityProperty: true });
+    const text = [...widget.querySelectorAll('*')]
+        .filter(e => seen(e) && !controls.some(c => c.contains(e)))
+        .flatMap(e => [...e.childNodes].filter(n => n.nodeType === Node.TEXT_NODE))
+        .map(n => n.textContent);
+    const looks = [...widget.querySelectorAll('g.node, g.edge, tr')]
+        .filter(seen).map(e => [...e.classList].sort().join(' '));
+    return [...text, ...looks].join('|');
+}"""
+
+
+def test_the_key_widget_of_a_lesson_answers_at_every_step(notebook: Page) -> None:
+    """Whatever it is, it has a slider, and each position of it shows something else."""
+    if notebook.path not in LESSONS:
+        pytest.skip("it is no lesson")
+    cell = notebook.locator(".jp-Notebook .jp-Cell").nth(places(notebook.path)["key moment"])
+    widget = cell.locator(".mg-player")
+    slider = widget.locator(".mg-steps")
+    last = int(slider.get_attribute("max"))
+    assert last >= 1
+    widget.scroll_into_view_if_needed()
+    widget.focus()
+    notebook.keyboard.press("Home")
+    at = [slider.input_value()]
+    shown = [widget.evaluate(SHOWN)]
+    for _ in range(last):
+        notebook.keyboard.press("ArrowRight")
+        at.append(slider.input_value())
+        shown.append(widget.evaluate(SHOWN))
+    assert at == [str(i) for i in range(last + 1)]
+    assert all(before != after for before, after in pairwise(shown))
+    for key, i in (("Home", 0), ("End", last)):
+        notebook.keyboard.press(key)
+        assert widget.evaluate(SHOWN) == shown[i]
+    button = widget.get_by_role("button", name="step back").first
+    button.click()
+    assert widget.evaluate(SHOWN) == shown[last - 1]
+
+
+UNCOVERED = """node => {
+    const { left, right, top, bottom } = node.querySelector('.mg-card').getBoundingClientRect();
+    return [left + 3, right - 3].every(x =>
+        node.contains(document.elementFromPoint(x, (top + bottom) / 2)));
+}"""
+
+
+@IN_ONE
+def test_a_click_on_a_node_fills_the_inspector(player: Locator) -> None:
+    press(player, "last step")
+    for node in player.locator(".mg-drawing g.node").all()[:4]:
+        node.click()
+        assert player.locator(".mg-side").is_visible()
+        assert node.evaluate(UNCOVERED), "what is said of a card does not hide it"
+        assert "mg-chosen" in node.get_attribute("class")
+        label = node.locator(".mg-name, .mg-sign").first.text_content().rstrip("…")
+        inspector = player.locator(".mg-inspector")
+        titles = inspector.locator("h2").all_inner_texts()  # its own, and its partner's
+        if not node.get_attribute("id").rpartition("-")[2].startswith("g"):
+            assert any(title.startswith(label) for title in titles), (label, titles)
+        terms = inspector.locator("dt").all_inner_texts()
+        # The player of L01 shows the learner's engine, whose nodes know no shape.
+        shape = set() if "/01_" in player.page.url else {"shape"}
+        assert {"value", "gradient"} | shape <= set(terms)
+        assert "no value yet" not in inspector.inner_text()
+        press(player.locator(".mg-side"), "close")  # it may lie over the next one
+
+
+@IN_ONE
+def test_layers_fold_and_unfold(notebook: Page) -> None:
+    folding = notebook.locator(PLAYER, has=notebook.get_by_role("button", name="fold layers"))
+    if not folding.count():
+        pytest.skip("no player of this notebook has layers")
+    first = folding.first
+    press(first, "last step")
+    boxes = first.locator(".mg-drawing g.node")
+    folded = boxes.count()
+    fold = first.get_by_role("button", name="fold layers").first
+    assert fold.get_attribute("aria-pressed") == "true"
+    fold.click()
+    assert fold.get_attribute("aria-pressed") == "false"
+    assert boxes.count() > folded
+    assert first.locator("g.node.mg-unborn").count() == 0
+    fold.click()
+    assert boxes.count() == folded
+
+
+@IN_ONE
+def test_a_step_does_not_ask_the_kernel(player: Locator) -> None:
+    """All steps are there before it could answer."""
+    player.page.keyboard.press("Home")
+    expected = player.evaluate(WALK, "ArrowRight")  # another node may be chosen by now
+    player.page.keyboard.press("Home")
+    states = player.evaluate(WALK, "button")
+    assert len({state["caption"] for state in states}) > len(states) / 2
+    assert states == expected
+
+
+def visible(page: Page, selector: str) -> list[str]:
+    """The elements that can be seen, in short."""
+    return page.locator(selector).evaluate_all(
+        """elements => elements.filter(e => e.getClientRects().length)
+            .map(e => e.textContent.trim().slice(0, 60))"""
+    )
+
+
+def choose(page: Page, code: str) -> None:
+    button = page.locator(f".mg-language button[data-code={code}]").first
+    button.click()
+    page.wait_for_function(
+        "code => document.querySelector('.jp-Notebook, .jp-NotebookPanel')"
+        ' && document.querySelector(`[data-mg-language="${code}"]`)',
+        arg=code,
+    )
+    assert button.get_attribute("aria-pressed") == "true"
+
+
+def asked(page: Page, expression: str) -> str:
+    """What the kernel answers, once it has done everything sent to it before."""
+    return page.evaluate(
+        f"""async expression => {{
+            const user_expressions = {{ asked: expression }};
+            const reply = await {KERNEL}.requestExecute({{ code: '', user_expressions }}).done;
+            return reply.content.user_expressions.asked.data['text/plain'];
+        }}""",
+        expression,
+    )
+
+
+TOO_WIDE = """() => {
+    const notebook = document.querySelector('.jp-NotebookPanel-notebook, .jp-Notebook');
+    const edge = notebook.getBoundingClientRect().right + 1;
+    const parts = '.jp-OutputArea-output, .jp-MarkdownOutput, .mg-player, .mg-player > *, '
+        + '.mg-graph, .mg-diagram, .mg-ask, .mg-chart, .mg-language';
+    return [...notebook.querySelectorAll(parts)]
+        .filter(e => e.getClientRects().length && e.getBoundingClientRect().right > edge)
+        .map(e => e.className);
+}"""
+SCROLLS = """() => [...document.querySelectorAll('.mg-player, .mg-ask, .mg-language, .mg-code')]
+    .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"""
+
+
+@pytest.mark.parametrize("code", ["zh", "both", "en"])
+@pytest.mark.cases(5)
+def test_the_language_changes_everywhere(notebook: Page, code: str) -> None:
+    if not notebook.locator(".mg-language").count():
+        pytest.skip("this notebook has no switch")
+    choose(notebook, code)
+    shown = {"en", "zh"} if code == "both" else {code}
+    for place in (".jp-MarkdownOutput", ".mg-caption", ".mg-inspector", ".mg-keys", ".mg-ask"):
+        if not notebook.locator(f"{place}:visible [lang]").count():
+            continue  # the inspector of a board without nodes has nothing to say
+        for lang in ("en", "zh"):
+            found = visible(notebook, f"{place} [lang={lang}]")
+            assert bool(found) is (lang in shown), (place, lang, found[:3])
+    cells = notebook.locator(".jp-Notebook .jp-Cell")
+    assert len(visible(notebook, ".jp-Notebook .jp-Cell")) == cells.count(), "none is hidden"
+    messages = "__import__('sys').modules['minigrad.diagnostics.messages']"
+    assert asked(notebook, f"{messages}.get_language()") == repr(code)
+    assert notebook.evaluate(TOO_WIDE) == []
+    assert notebook.evaluate(SCROLLS) == []
+
+
+# Every cell is run at once and leaves its outputs as they are: only what the keys do is looked at.
+AT_ONCE = f"""() => {{
+    const content = {{ status: 'ok', execution_count: 1 }};
+    const reply = {{ content, metadata: {{}}, header: {{}} }};
+    const future = {{ done: Promise.resolve(reply), msg: {{ header: {{ msg_id: '' }} }},
+        registerMessageHook() {{}}, removeMessageHook() {{}}, dispose() {{}} }};
+    for (const {{ model, outputArea }} of {CELLS}) {{
+        if (!outputArea) continue;
+        model.clearExecution = () => {{}};
+        Object.defineProperty(outputArea, 'future',
+            {{ configurable: true, get: () => future, set() {{}} }});
+    }}
+    {KERNEL}.requestExecute = () => future;
+}}"""
+AS_BEFORE = f"""() => {{
+    for (const {{ model, outputArea }} of {CELLS}) {{
+        delete model.clearExecution;
+        delete outputArea?.future;
+    }}
+    delete {KERNEL}.requestExecute;
+}}"""
+SELECTED = """async place => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    const frame = () => new Promise(requestAnimationFrame);
+    while (notebook.activeCellIndex < place) await frame();
+    await frame();
+    await frame();
+    const page = notebook.outerNode ?? notebook.node;
+    const seen = page.getBoundingClientRect();
+    const cell = notebook.activeCell.node.getBoundingClientRect();
+    return [notebook.activeCellIndex, Math.round(page.scrollTop),
+        cell.height > 0 && cell.bottom > seen.top && cell.top < seen.bottom];
+}"""
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.cases(2)
+def test_shift_enter_only_goes_down(notebook: Page, code: str) -> None:
+    """From cell to cell, each of them in sight, and never back to the top of the page."""
+    if notebook.locator(".mg-language").count():
+        choose(notebook, code)
+    notebook.evaluate(AT_ONCE)
+    count = notebook.evaluate(
+        f"""() => {{
+            const notebook = window.jupyterapp.shell.currentWidget.content;
+            notebook.mode = 'command';
+            notebook.activeCellIndex = 0;
+            notebook.activate();
+            (notebook.outerNode ?? notebook.node).scrollTop = 0;
+            return {CELLS}.length;
+        }}"""
+    )
+    went = [notebook.evaluate(SELECTED, 0)]
+    for place in range(1, count):
+        notebook.keyboard.press("Shift+Enter")
+        went.append(notebook.evaluate(SELECTED, place))
+    notebook.evaluate(AS_BEFORE)
+    cells, tops, in_sight = zip(*went, strict=True)
+    assert list(cells) == list(range(count))
+    assert all(in_sight), [place for place, seen in enumerate(in_sight) if not seen]
+    assert list(tops) == sorted(tops)
+    assert tops[-1] > tops[0]
+
+
+def test_the_chinese_font_has_arrived(notebook: Page) -> None:
+    if not notebook.locator(".mg-language").count():
+        pytest.skip("this notebook has no switch")
+    notebook.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
+    loaded = notebook.evaluate("() => [...document.fonts].map(f => [f.family, f.status])")
+    ours = {(family.strip('"'), status) for family, status in loaded}
+    assert {("Noto Han", "loaded"), ("Noto Sans SC", "loaded")} <= ours
+
+
+def test_every_character_has_its_glyph(notebook: Page) -> None:
+    """In the font that comes along, in both languages at once."""
+    if notebook.locator(".mg-language").count():
+        choose(notebook, "both")
+    parts = ".jp-MarkdownOutput, .mg-player, .mg-ask, .mg-diagram, .mg-chart, .mg-language"
+    text = notebook.locator(parts).evaluate_all(
+        """all => all.map(element => {
+            const copy = element.cloneNode(true);  // formulas have a font of their own
+            copy.querySelectorAll('mjx-container, style').forEach(e => e.remove());
+            return copy.textContent;
+        }).join('')"""
+    )
+    assert len(text) > 1000
+    assert missing(set(text)) == set()
+
+
+@IN_ONE
+def test_a_question_answers(notebook: Page) -> None:
+    choices = notebook.locator(".mg-ask", has=notebook.locator("input[type=radio]"))
+    if not choices.count():
+        pytest.skip("this notebook asks nothing")
+    question = choices.first
+    verdicts = question.locator("[aria-live=polite]").all()
+    options = question.get_by_role("radio").all()
+    for option, verdict in zip(options, verdicts, strict=True):
+        option.check()
+        assert verdict.inner_text() == ""
+        question.get_by_role("button", name="Check").click()
+        notebook.wait_for_function("e => e.innerText", arg=verdict.element_handle())
+        assert re.match("[✓✗] ", verdict.inner_text())
+        assert [v.inner_text() != "" for v in verdicts].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("theme", "code"),  # languages change no colour, nor themes a word
+    [("JupyterLab Dark", "zh"), ("JupyterLab Light", "en")],
+)
+def test_all_views_of_the_gallery_can_be_read(theme: str, code: str, notebook: Page) -> None:
+    """At once, the boards at their last steps."""
+    if notebook.path.name != "gallery.ipynb":
+        pytest.skip("it is a lesson")
+    choose_theme(notebook, theme)
+    choose(notebook, code)
+    for board in notebook.locator(".mg-board").all():
+        board.focus()
+        notebook.keyboard.press("End")
+    assert notebook.locator(".mg-board").count() == 8
+    assert notebook.evaluate(CLASHES) == []
+    assert notebook.evaluate(FAINT) == []
+    assert serious(notebook) == []
+    paddings = "all => [...new Set(all.map(e => getComputedStyle(e).padding))]"
+    every = notebook.locator(".mg-film, .mg-board")
+    assert every.evaluate_all(paddings) == ["0px"], "whichever was loaded last"
+
+
+def test_a_pass_switched_off_changes_no_height(notebook: Page) -> None:
+    if notebook.path.name != "gallery.ipynb":
+        pytest.skip("it is a lesson")
+    switches = notebook.locator(".mg-switches:has(input)")
+    board = notebook.locator(".mg-board").filter(has=switches)
+    before = board.bounding_box()["height"]
+    steps = board.locator(".mg-steps")
+    last = int(steps.get_attribute("max"))
+    switch = switches.get_by_role("checkbox", name="simplify")
+    for checked, count in ((False, last - 1), (True, last)):
+        switch.set_checked(checked)
+        steps.and_(notebook.locator(f"[max='{count}']")).wait_for()
+        assert board.bounding_box()["height"] == pytest.approx(before, abs=1)
+
+
+def test_the_page_reported_no_error(notebook: Page) -> None:
+    """Last, so that all of the above is included."""
+    assert notebook.errors == []

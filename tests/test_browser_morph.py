@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 import views
-from looks import speak, step_to_end
+from looks import at_each_step, speak
 from test_picture import digits
 
+import minigrad as mg
 import viz
+from viz.page.board import Board
+from viz.page.scenes import Panel, Scene
+from viz.picture.picture import picture
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -20,22 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
 
 
 BOARDS = ("passes", "traces", "branches loop", "checkpoints", "topological_orders", "batches")
-PLACES = """() => Object.fromEntries([...document.querySelectorAll('g.node')].map(g => {
-    const { left, top } = g.querySelector('.mg-card').getBoundingClientRect();
-    return [g.id.replace(/^.*-/, ''), [Math.round(left), Math.round(top)]];
-}))"""
 DONE = "() => Promise.all(document.getAnimations().map(a => a.finished))"
-MOVING = """() => document.getAnimations().map(a => a.effect)
-    .filter(effect => effect.getKeyframes().some(k => k.transform))
-    .map(effect => effect.target.id.replace(/^.*-/, ''))"""
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("boards")
-    for name in BOARDS:
-        views.save(name, folder)
-    return folder
 
 
 @pytest.fixture
@@ -46,141 +35,139 @@ def moving(page: Page) -> Page:
     return page
 
 
-def opened(page: Page, saved: Path, name: str, language: str = "en", width: int = 1440) -> None:
+def opened(page: Page, name: str, language: str = "en", width: int = 1440) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(views.path_of(name, saved).as_uri())
+    page.goto(views.saved(name).as_uri())
     speak(page, language)
 
 
-@pytest.mark.cases(2)
+# Of a step: how high the board is, in which drawings nothing of what the step is about is wholly in
+# view, and where each node is.
+STEP = """() => {
+    const hidden = [...document.querySelectorAll('.mg-drawing')].filter(box => {
+        const around = box.getBoundingClientRect();
+        const meant = [...box.querySelectorAll(
+            'g.node:is(.mg-now, .mg-new, .mg-gone, .mg-wrong, .mg-again)')];
+        return meant.length && !meant.some(g => {
+            const at = g.querySelector('.mg-card').getBoundingClientRect();
+            return at.left >= around.left && at.right <= around.right
+                && at.top >= around.top && at.bottom <= around.bottom;
+        });
+    });
+    const nodes = [...document.querySelectorAll('.mg-graph')].flatMap((figure, i) =>
+        [...figure.querySelectorAll('g.node')].map(g =>
+            [`${i} ${g.id.replace(/^.*-/, '')}`, g.getAttribute('transform')]));
+    const { height } = document.querySelector('.mg-board').getBoundingClientRect();
+    return { high: Math.round(10 * height), hidden: hidden.length, nodes };
+}"""
+
+
 @pytest.mark.parametrize("name", BOARDS)
-def test_no_step_changes_its_size_in_both_languages(name: str, saved: Path, page: Page) -> None:
-    """One language at a time is looked at with all views."""
-    opened(page, saved, name, "both")
-    board = page.locator(".mg-board")
-    heights = {round(board.bounding_box()["height"], 1) for _ in step_to_end(page)}
-    page.locator("g.node").first.click(force=True)
-    heights.add(round(board.bounding_box()["height"], 1))
+def test_a_board_keeps_its_places(name: str, page: Page) -> None:
+    """Its size, where a node is, and in view what the step is about; in both languages at once."""
+    opened(page, name)
+    steps = at_each_step(page, STEP)
+    assert [i for i, step in enumerate(steps) if step["hidden"]] == []
+    places: dict[str, set[str]] = {}
+    for step in steps:
+        assert step["nodes"]
+        for node, place in step["nodes"]:
+            places.setdefault(node, set()).add(place)
+    assert {node: at for node, at in places.items() if len(at) > 1} == {}
+    speak(page, "both")  # one language at a time is looked at with all views
+    heights = {step["high"] for step in at_each_step(page, STEP)}
+    page.locator("g.node").first.dispatch_event("click")
+    heights.add(page.evaluate(STEP)["high"])
     assert len(heights) == 1
-    assert heights.pop() <= 1000
+    assert heights.pop() <= 10_000
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(wide) == 0
 
 
+# After each of these keys how large a drawing is, how much of it is hidden, and the sizes of texts.
+SCALES = """keys => keys.map(key => {
+    document.querySelector('.mg-board').dispatchEvent(new KeyboardEvent('keydown', { key }));
+    const all = [...document.querySelectorAll('.mg-drawing > svg')]
+        .filter(s => s.getClientRects().length);
+    const scale = s => s.getBoundingClientRect().width / s.viewBox.baseVal.width;
+    const texts = all.flatMap(s => [...s.querySelectorAll('text')]
+        .filter(t => t.textContent && t.getClientRects().length
+            && getComputedStyle(t).display !== 'none')
+        .map(t => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a));
+    return [all.map(s => [scale(s), s.parentElement.scrollWidth - s.parentElement.clientWidth]),
+        texts];
+})"""
+
+
 @pytest.mark.parametrize("name", BOARDS)
-def test_each_drawing_is_whole_at_first_and_no_text_too_small(
-    name: str, saved: Path, page: Page
-) -> None:
-    opened(page, saved, name)
-    for key in ("Home", "-", "-", "0", "+"):
-        page.locator(".mg-board").focus()
-        page.keyboard.press(key)
-        seen, sizes = page.evaluate(
-            """() => {
-                const all = [...document.querySelectorAll('.mg-drawing > svg')]
-                    .filter(s => s.getClientRects().length);
-                const scale = s => s.getBoundingClientRect().width / s.viewBox.baseVal.width;
-                const texts = all.flatMap(s => [...s.querySelectorAll('text')]
-                    .filter(t => t.textContent && t.getClientRects().length
-                        && getComputedStyle(t).display !== 'none')
-                    .map(t => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a));
-                return [all.map(s => [scale(s), s.parentElement.scrollWidth
-                    - s.parentElement.clientWidth]), texts];
-            }"""
-        )
+def test_each_drawing_is_whole_at_first_and_no_text_too_small(name: str, page: Page) -> None:
+    opened(page, name)
+    keys = ("Home", "-", "-", "0", "+")
+    for key, (seen, sizes) in zip(keys, page.evaluate(SCALES, keys), strict=True):
         assert all(size > 10.9 for size in sizes), key
         if key in ("Home", "0"):
             assert all(0 < scale <= 1.001 and hidden <= 1 for scale, hidden in seen), key
             assert sizes
 
 
-@pytest.mark.cases(3)
-@pytest.mark.parametrize("name", BOARDS)
-def test_what_a_step_is_about_is_in_view(name: str, saved: Path, page: Page) -> None:
-    """At least one of the marked nodes wholly, where nodes are marked."""
-    opened(page, saved, name)
-    for step in step_to_end(page):
-        seen = page.evaluate(
-            """() => [...document.querySelectorAll('.mg-drawing')].map(box => {
-                const around = box.getBoundingClientRect();
-                const meant = [...box.querySelectorAll(
-                    'g.node:is(.mg-now, .mg-new, .mg-gone, .mg-wrong, .mg-again)')];
-                return !meant.length || meant.some(g => {
-                    const at = g.querySelector('.mg-card').getBoundingClientRect();
-                    return at.left >= around.left && at.right <= around.right
-                        && at.top >= around.top && at.bottom <= around.bottom;
-                });
-            })"""
-        )
-        assert all(seen), step
+# One step forward: where the nodes are before it, when it begins, and at its end.
+MOVED = """async () => {
+    const places = () => Object.fromEntries([...document.querySelectorAll('g.node')].map(g => {
+        const { left, top } = g.querySelector('.mg-card').getBoundingClientRect();
+        return [g.id.replace(/^.*-/, ''), [Math.round(left), Math.round(top)]];
+    }));
+    const bare = g => g.id.replace(/^.*-/, '');
+    const fading = () => document.querySelectorAll('g[aria-hidden] .mg-card').length;
+    const before = places();
+    const gone = [...document.querySelectorAll('g.node.mg-gone')].map(bare);
+    document.querySelector('.mg-board').dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'ArrowRight' }));
+    const moves = document.getAnimations();
+    const moved = moves.map(a => a.effect).filter(e => e.getKeyframes().some(k => k.transform))
+        .map(effect => bare(effect.target));
+    const lasting = Math.max(...moves.map(a => a.effect.getTiming().duration));
+    const [started, copies] = [places(), fading()];
+    await Promise.all(moves.map(move => (move.finish(), move.finished)));
+    return { before, started, after: places(), gone, moved, lasting, copies, left: fading() };
+}"""
 
 
-@pytest.mark.parametrize("name", [name for name in BOARDS if name != "passes"])
-def test_a_node_stays_where_it_is(name: str, saved: Path, page: Page) -> None:
-    opened(page, saved, name)
-    places: dict[str, set[tuple[float, float]]] = {}
-    for _ in step_to_end(page):
-        assert page.locator("g.node").count() > 0
-        found = page.evaluate(
-            """() => [...document.querySelectorAll('.mg-graph')].flatMap((figure, i) =>
-                [...figure.querySelectorAll('g.node')].map(g => {
-                    const at = g.getAttribute('transform');
-                    return [`${i} ${g.id.replace(/^.*-/, '')}`, at];
-                }))"""
-        )
-        for node, place in found:
-            places.setdefault(node, set()).add(place)
-    assert places
-    assert {node: at for node, at in places.items() if len(at) > 1} == {}
-
-
-def test_what_a_pass_keeps_moves_and_what_it_removes_fades(saved: Path, moving: Page) -> None:
-    opened(moving, saved, "passes")
-    moving.locator(".mg-board").focus()
-    for _ in range(4):
-        moving.keyboard.press("ArrowRight")
-        moving.evaluate(DONE)
-    gone = set(
-        moving.evaluate(
-            "[...document.querySelectorAll('g.node.mg-gone')].map(g => g.id.replace(/^.*-/, ''))"
-        )
-    )
-    before = moving.evaluate(PLACES)
-    assert gone
-    # In slow motion: what is asked below has to be answered before they arrive.
-    moving.context.new_cdp_session(moving).send("Animation.setPlaybackRate", {"playbackRate": 0.05})
-    moving.keyboard.press("ArrowRight")
-    moved = set(moving.evaluate(MOVING))
-    started = moving.evaluate(PLACES)
-    lasting = moving.evaluate(
-        "() => Math.max(...document.getAnimations().map(a => a.effect.getTiming().duration))"
-    )
-    assert 250 <= lasting <= 400
-    left = moving.locator("g[aria-hidden] .mg-card")
-    assert left.count() == len(gone), "they are still seen while they fade"
-    moving.evaluate(DONE)
-    after = moving.evaluate(PLACES)
-    assert moving.locator("g[aria-hidden] .mg-card").count() == 0
+def test_what_stays_moves_and_what_is_removed_fades(moving: Page, tmp_path: Path) -> None:
+    """Between drawings too large for one layout; two small ones stand for them."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        whole = picture(mg.build_graph(x, mg.tanh(x) + mg.exp(x)))
+    gone = next(n.id for n in whole.nodes if n.op == "Exp")
+    part = whole.part({n.id for n in whole.nodes} - {gone})
+    panels = Panel(("", ""), whole, {gone: "gone"}), Panel(("", ""), part)
+    board = Board([Scene(("", ""), (panel,)) for panel in panels], moves=True)
+    board.index = 0
+    moving.goto(board.save(tmp_path / "page.html").as_uri())
+    found = moving.evaluate(MOVED)
+    before, started, after = found["before"], found["started"], found["after"]
+    assert 250 <= found["lasting"] <= 400
+    assert found["copies"] == len(found["gone"]) > 0, "they are still seen while they fade"
+    assert found["left"] == 0
     stays = before.keys() & after.keys()
-    assert gone.isdisjoint(after)
-    assert moved == {i for i in stays if before[i] != after[i]}
-    for i in moved:
-        far = [abs(a - b) for a, b in zip(before[i], started[i], strict=True)]
-        whole = [abs(a - b) for a, b in zip(before[i], after[i], strict=True)]
-        assert sum(far) < sum(whole), "it begins near where it stood"
+    assert after.keys().isdisjoint(found["gone"])
+    assert set(found["moved"]) == {i for i in stays if before[i] != after[i]} != set()
+    for i in found["moved"]:
+        assert far(before[i], started[i]) < far(before[i], after[i]), (
+            "it begins near where it stood"
+        )
 
 
-def test_nothing_moves_for_who_asks_for_less_motion(saved: Path, moving: Page) -> None:
+def test_nothing_moves_for_who_asks_for_less_motion(moving: Page) -> None:
     moving.emulate_media(reduced_motion="reduce")
-    opened(moving, saved, "passes")
+    opened(moving, "passes")
     moving.locator(".mg-board").focus()
     for _ in range(6):
         moving.keyboard.press("ArrowRight")
         assert moving.evaluate("document.getAnimations().length") == 0
 
 
-def test_panels_stand_apart_on_a_phone(saved: Path, page: Page) -> None:
-    opened(page, saved, "branches loop", width=390)
+def test_panels_stand_apart_on_a_phone(page: Page) -> None:
+    opened(page, "branches loop", width=390)
     board = page.locator(".mg-board").bounding_box()
     found = page.locator(".mg-stage .mg-graph").all()
     boxes = [box for figure in found if (box := figure.bounding_box())]
@@ -203,10 +190,9 @@ def test_panels_stand_apart_on_a_phone(saved: Path, page: Page) -> None:
     assert drawings.evaluate_all(wide) == [[0, 0]] * 3, "each is seen whole"
 
 
-def test_the_row_of_the_step_is_lit(saved: Path, page: Page) -> None:
-    opened(page, saved, "batches")
-    for _ in step_to_end(page):
-        pass
+def test_the_row_of_the_step_is_lit(page: Page) -> None:
+    opened(page, "batches")
+    at_each_step(page, "() => 0")
     lit = page.locator("tr.mg-row td").first
     token = "e => getComputedStyle(e).backgroundColor"
     assert lit.evaluate(token) == "rgb(255, 243, 204)"
@@ -230,7 +216,7 @@ FOLDED = """async () => {
     const moved = moves.map(a => a.effect.target.id).filter(Boolean);
     const started = nodes(), copies = document.querySelectorAll('g[aria-hidden] .mg-card').length;
     const lasting = Math.max(...document.getAnimations().map(a => a.effect.getTiming().duration));
-    await Promise.all(document.getAnimations().map(a => a.finished));
+    await Promise.all(document.getAnimations().map(move => (move.finish(), move.finished)));
     const left = document.querySelectorAll('g[aria-hidden] .mg-card').length;
     const plain = map => Object.fromEntries(map);
     const [b, s, a] = [before, started, nodes()].map(plain);

@@ -14,7 +14,6 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -107,7 +106,7 @@ def test_the_chinese_table_brings_its_font() -> None:
 
 def test_text_is_fixed_and_aligned() -> None:
     assert chart()._repr_mimebundle_()["text/plain"].splitlines() == [
-        "Training loss · 训练损失",
+        "Training loss: SGD ends lower than dynamic graph · 训练损失：SGD 最后低于动态图",
         "series                  count  first    last     min     max",
         "序列                     个数   首值    末值  最小值  最大值",
         "dynamic graph · 动态图      3    2.5  0.1235  0.1235     2.5",
@@ -165,18 +164,56 @@ def test_each_line_is_solid_and_named_where_it_ends() -> None:
     assert {line.get_linestyle() for line in lines} == {"-"}
     assert len({line.get_marker() for line in lines}) == len(COLORS)
     assert axes.get_legend() is None
-    names = {t.get_text(): t for t in axes.texts if t.get_text() in series}
-    heights = [names[str(k)].xyann[1] for k in range(9)]
+    names = {t.get_text(): t for t in axes.texts}
+    heights = [names[f"{k} {k}"].xyann[1] for k in range(9)]
     assert heights == sorted(heights), "in the order in which the lines end"
-    for line in lines:
-        stroke = names[line.get_label()].arrow_patch
-        assert stroke.get_edgecolor()[:3] == to_rgb(line.get_color()), "joined to its own line"
+
+
+def test_a_name_beside_the_end_of_its_line_needs_no_stroke() -> None:
+    """A stroke that goes on level would look like more data."""
+    apart, near = (
+        [t for t in drawn(series=series).texts if t.get_text()[0] in "ab"]
+        for series in ({"a": [1, 2], "b": [2, 1]}, {"a": [1, 2], "b": [2, 2.01]})
+    )
+    assert [t.arrow_patch for t in apart] == [None, None]
+    moved = [t for t in near if t.arrow_patch is not None]
+    assert moved
+    assert all(abs(t.xy[1] - t.xyann[1]) > 0.01 for t in moved)
+
+
+@pytest.mark.parametrize(
+    ("series", "claim"),
+    [
+        ({"a": [2.0, 0.5]}, ("a falls from 2 to 0.5", "a 从 2 降到 0.5")),
+        ({"a": [0.5, 3.7e-7]}, ("a falls from 0.5 to 3.7 × 10⁻⁷", "a 从 0.5 降到 3.7 × 10⁻⁷")),
+        ({"a": [1, 2]}, ("a rises from 1 to 2", "a 从 1 升到 2")),
+        ({"a": [1, np.nan]}, ("a ends at nan", "a 最后为 nan")),
+        ({"a": [2, 0.9], "b": [2, 0.5]}, ("b ends 44 % lower than a", "b 最后比 a 低 44%")),
+        (
+            {"a": [1, 2, 9], "b": [3, 4, 5]},
+            ("b is below a from 2 on", "从 2 起，与 a 相比，总是 b 更低"),
+        ),
+        ({"a": [2, 6], "b": [2, 2]}, ("a ends 3 times as high as b", "a 最后是 b 的 3 倍")),
+        ({"a": [2, -1], "b": [2, 2]}, ("a ends lower than b", "a 最后低于 b")),
+        ({"a": [2, 1], "b": [2, 1.001]}, ("the 2 curves coincide", "2 条曲线重合")),
+        ({"a": [9, 1], "b": [0, 1]}, ("a and b end at the same value", "a 与 b 最后相同")),
+        ({"a": [0, 1], "b": [0, 2], "c": [0, 3]}, ("a ends lowest, c highest", "a 最低而 c 最高")),
+    ],
+)
+def test_a_title_says_what_the_numbers_show(
+    series: dict[str, list[float]], claim: tuple[str, str]
+) -> None:
+    made = chart(series=series).title
+    assert [half.replace("\xa0", " ") for half in made] == [
+        f"Training loss: {claim[0]}",
+        f"训练损失：{claim[1]}",
+    ]
 
 
 def test_a_mode_has_its_colour_in_every_chart_and_no_other_line_has_it() -> None:
     series = {"eager": [1, 2], "a": [3, 4], "static": [5, 6], **{str(k): [k, k] for k in range(9)}}
     colors = {line.get_label(): line.get_color() for line in drawn(series=series).get_lines()}
-    assert colors.pop("eager") == MODES["dynamic"][0]
+    assert colors.pop("dynamic") == MODES["dynamic"][0]
     assert colors.pop("static") == MODES["static"][0]
     assert not {a for a, _ in MODES.values()} & set(colors.values())
 

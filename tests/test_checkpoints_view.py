@@ -72,6 +72,8 @@ def test_the_first_position_teaches_and_the_last_says_the_least() -> None:
         graph().optimize([recompute(1)])
     least = module.size(refused.value.fields["least"])
     assert f"less than {least}" in board.scenes[-1].facts[-1][0]
+    whole, *_, (_, (arena, _), (again, _), _) = board.sheet.rows
+    assert board.heading[0] == f"Computing {again} values again: {arena} instead of {whole[1][0]}"
 
 
 def test_results_are_compared_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,10 +96,14 @@ def test_the_area_has_a_corner_for_each_step_and_the_budget_is_a_line() -> None:
         assert panel.svg.count("aria-label=") == 1
         points = re.search(r'points="([^"]+)"', panel.svg)[1].split()
         assert len(points) == 2 * steps + 2
+        assert panel.svg.count("<polygon") == 1 + (i > 0), "and what it takes without a budget"
+        assert ("grey: without a budget, " in panel.svg) == (i > 0)
         dashes = re.findall("stroke-dasharray:([^;]+)", panel.svg)
         assert len([dash for dash in dashes if dash != "none"]) == (1 if i == 0 else 2)
         texts = re.findall("<text[^>]*>(.*?)</text>", panel.svg)
-        assert any(text.endswith("B") for text in texts), "the axes have numbers, units and names"
+        assert any(re.search(r"\d kB\b", text) for text in texts), (
+            "the axes have numbers, units and names"
+        )
         assert "0" in texts
         assert str(steps) in texts
         said = "".join(texts)

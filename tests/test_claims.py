@@ -1,6 +1,6 @@
 """What sources claim: the appendix `docs/claims.md`, and what the lessons measure of it.
 
-In the data of a lesson a claim of its table has a `relation`, which the measured values bear out;
+In the data of a lesson a claim that it shows has a `relation`, which the measured values bear out;
 any other claim has `evidence`, a pattern that the outputs of its cells show. Outputs are those that
 are stored: nbval compares them with a run.
 """
@@ -16,11 +16,16 @@ from typing import Any
 import pytest
 from lessons import LESSONS, code_cells, number, told_ids
 
-from viz.questions import lessons
+from minigrad_lessons.questions import all_lessons
 
 ROOT = Path(__file__).parents[1]
 DATA = tomllib.loads((ROOT / "docs" / "claims.toml").read_text("utf-8"))
 KNOWN = {entry["id"]: entry for entry in [*DATA["claim"], *DATA["example"]]}
+
+QUESTIONS = ROOT / "minigrad_lessons" / "questions"
+BANKS = {
+    path: tomllib.loads((QUESTIONS / f"{number(path)}.toml").read_text("utf-8")) for path in LESSONS
+}
 
 
 def test_the_page_is_as_made() -> None:
@@ -45,16 +50,43 @@ def test_each_claim_and_example_is_shown_by_some_lesson() -> None:
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 def test_a_lesson_shows_what_is_known(path: Path) -> None:
     assert set(re.findall(r"[CE]\d+", told_ids(path))) <= KNOWN.keys()
-    for claim in lessons()[number(path)].claims.values():
+    for claim in all_lessons()[number(path)].claims.values():
         assert claim.source == KNOWN[claim.id]["sources"]
+
+
+CONDITION = (
+    r"\b(if|when|once|as long as|only|unless|must)\b",
+    r"如果|只要|只有|除非|前提",
+)
+PARTS = ("claimed", "measured", "holds")
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_a_lesson_shows_at_most_three_claims_each_with_what_is_said_measured_and_when(
+    path: Path,
+) -> None:
+    bank = BANKS[path].get("claim", [])
+    assert len(bank) <= 3
+    for claim in bank:
+        for language, said, stop in (("en", "People say", "."), ("zh", "常听人说", "。")):
+            claimed, measured, holds = (claim[part][language] for part in PARTS)
+            assert all(text.endswith(stop) for text in (claimed, measured, holds))
+            assert claimed.startswith(said)
+            assert re.search(r"\{\w+\}", measured), f"{claim['name']}: no value"
+            condition = CONDITION[language == "zh"]
+            assert re.search(condition, holds), f"{claim['name']}: no condition: {holds}"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("part", ["measured", "holds"])
+def test_no_two_claims_of_a_lesson_begin_alike(part: str, language: str) -> None:
+    for path, bank in BANKS.items():
+        begins = [claim[part][language][:8] for claim in bank.get("claim", [])]
+        assert len(begins) == len(set(begins)), f"{path.stem}: {begins}"
 
 
 # ---- What holds a claim ----------------------------------------------------------------------
 
-BANKS = {
-    path: tomllib.loads((ROOT / "viz" / "questions" / f"{number(path)}.toml").read_text("utf-8"))
-    for path in LESSONS
-}
 EVIDENCE = [(path, seen) for path, bank in BANKS.items() for seen in bank.get("evidence", [])]
 RELATIONS = [
     (path, claim)
@@ -72,7 +104,7 @@ def printed(path: Path, id: str) -> str:
 
 
 def values(claim: dict[str, Any], text: str) -> dict[str, Any]:
-    """The values that stand in the sentence of a claim, by the names of their fields."""
+    """The values in the sentence of a claim, by the names of their fields."""
     parts = re.split(r"\{(\w+)\}", claim["measured"]["en"])
     pattern, known = "", set()
     for place, part in enumerate(parts):
@@ -81,7 +113,7 @@ def values(claim: dict[str, Any], text: str) -> dict[str, Any]:
         else:
             pattern += f"(?P={part})" if part in known else f"(?P<{part}>.+?)"
             known.add(part)
-    told = re.search(f"measured here: {pattern}\n", text + "\n")
+    told = re.search(f" {pattern} ", text)
     assert told, "its sentence is not there"
     numeric = re.compile(r"-?\d+(\.\d+)?")
     return {k: float(v) if numeric.fullmatch(v) else v for k, v in told.groupdict().items()}

@@ -1,4 +1,4 @@
-"""`viz.bench` and `viz.regimes`: a fair comparison, its spread, and what it refuses."""
+"""`viz.bench` and `lessons.regimes`: a fair comparison, its spread, and what it refuses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.diagnostics.messages import set_language
 
@@ -150,7 +151,7 @@ def test_a_clock_that_is_set_back_once_costs_one_reading(monkeypatch: pytest.Mon
 
 
 def test_one_reading_of_a_partial_is_called_by_what_it_calls() -> None:
-    assert viz.readings(functools.partial(sum, [1]), count=60).rows[0][0][0] == "sum"
+    assert lessons.readings(functools.partial(sum, [1]), count=60).rows[0][0][0] == "sum"
 
 
 def test_when_a_cost_is_won_back() -> None:
@@ -209,7 +210,7 @@ def test_the_program_of_both_ways_is_the_same_where_nothing_is_recorded() -> Non
     layer = mg.nn.Linear(2, 1, seed=0)
     x = np.ones((3, 2), np.float32)
     with mg.no_grad(), mg.record() as log:
-        sides = viz.both(layer, x)
+        sides = lessons.both(layer, x)
         assert sides["eager"]().creator is None
     assert sides["eager"]().creator is not None
     assert log.count("built", "MatMul") > 0
@@ -220,7 +221,7 @@ def test_the_table_names_medians_spreads_and_ratios_in_both_languages() -> None:
     found = viz.Bench({"eager": [2e-5, 2e-5, 4e-5, 6e-5, 6e-5], "static": [0.002] * 5}, {})
     assert str(found).splitlines() == [
         "seconds per call, 5 rounds in turn",
-        "program | median | the middle half | 95 of 100 are below | ratio to eager",
+        "program | median | the middle half | P95 | ratio to eager",
         "eager | 40 µs | 20 µs – 60 µs | 60 µs | 1",
         "static | 2 ms | 2 ms – 2 ms | 2 ms | 50.00 (33.33 to 100.00)",
     ]
@@ -231,7 +232,7 @@ def test_the_table_names_medians_spreads_and_ratios_in_both_languages() -> None:
 
 def test_ratios_over_sizes_are_drawn_with_their_spread() -> None:
     spread = {1000: (1.1, 1.0, 1.2), 16: (0.5, 0.4, 0.6)}
-    chart = viz.regimes(
+    chart = lessons.regimes(
         {("chain", "链"): spread}, sides=("static", "eager"), x=("elements", "元素个数")
     )
     assert [line[0] for line in chart.rows] == [
@@ -241,4 +242,4 @@ def test_ratios_over_sizes_are_drawn_with_their_spread() -> None:
     assert chart.alt[1] == "折线图：用时之比，静态图 / 动态图。链: 16: 0.5; 1000: 1.1。"
     for wrong in ({}, {"chain": {}}, {"chain": {0: (1, 1, 1)}}, {"chain": {4: (1, 0, 1)}}):
         with pytest.raises(ValueError, match="for each workload give a ratio"):
-            viz.regimes(wrong, sides=("static", "eager"), x=("elements", "元素个数"))
+            lessons.regimes(wrong, sides=("static", "eager"), x=("elements", "元素个数"))

@@ -24,9 +24,10 @@ from lessons import LESSONS, NOTEBOOKS, ROOT, code_cells, number, read, run_cell
 from test_exercises import answers
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.diagnostics import messages
-from viz.questions import lessons
+from minigrad_lessons.questions import all_lessons
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -34,7 +35,8 @@ pytestmark = pytest.mark.usefixtures("english")
 class Owes(NamedTuple):
     """What a lesson has to show: claims of the sources, named examples, misconceptions.
 
-    `settled` are those claims that are not simply true, which get a row in its claim table.
+    `settled` are those claims that are not simply true: the lesson says when each holds, or,
+    where it shows three others, the appendix does.
     """
 
     can: dict[str, str]
@@ -45,7 +47,9 @@ class Owes(NamedTuple):
     after: str = ""
 
 
-DATA = sorted((ROOT / "viz" / "questions").glob("L*.toml"))
+DATA = sorted((ROOT / "minigrad_lessons" / "questions").glob("L*.toml"))
+CLAIMS = tomllib.loads((ROOT / "docs" / "claims.toml").read_text("utf-8"))["claim"]
+IN_APPENDIX = {claim["id"] for claim in CLAIMS if "holds" in claim}
 COURSE = {p.stem: Owes(**tomllib.loads(p.read_text("utf-8"))["lesson"]) for p in DATA}
 
 
@@ -86,8 +90,12 @@ def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
     shutil.copytree(ROOT / "tests" / "solutions", tmp_path / "tests" / "solutions")
     for name in ("lessons", "covering", "outputs", "test_lessons", "test_course", "test_exercises"):
         shutil.copy(ROOT / "tests" / f"{name}.py", tmp_path / "tests")
+    shutil.copy(ROOT / "tests" / "fixtures.py", tmp_path / "tests" / "conftest.py")
     last, new = number(LESSONS[-1]), f"L{len(LESSONS):02}"
-    data = [ROOT / folder / f"{last}.toml" for folder in ("viz/questions", "tests/solutions")]
+    data = [
+        ROOT / folder / f"{last}.toml"
+        for folder in ("minigrad_lessons/questions", "tests/solutions")
+    ]
     for path in (LESSONS[-1], *data):
         to = path.with_name(f"{new}.toml" if path.suffix == ".toml" else f"{new[1:]}_more.ipynb")
         text = path.read_text("utf-8").replace(last, new)
@@ -127,7 +135,7 @@ def needs(path: Path) -> list[set[str]]:
 
 def test_the_map_asks_for_the_lessons_that_a_lesson_says_it_needs():
     before = {}
-    for stop in viz.course(ROOT / "notebooks").stops:
+    for stop in lessons.course(ROOT / "notebooks").stops:
         before[stop.number] = {*stop.after}.union(*(before[name] for name in stop.after))
     for path in LESSONS:
         assert needs(path) == [before[number(path)]] * 2, path.stem
@@ -140,6 +148,10 @@ def test_the_start_page_leads_to_the_tour_first_and_says_what_is_left_out():
         assert re.findall(r"\]\((\S+\.ipynb)\)", half)[0] == "tour.ipynb"
         assert card in half
         assert "CUDA" in half
+        (route,) = (line for line in half.splitlines() if "torch.compile" in line)
+        told = re.findall(r"\[(L(\d\d))\]\(\2_\w+\.ipynb\)", route)
+        assert [name for name, _ in told] == ["L00", "L02", "L03", "L05", "L12"]
+        assert "L00 → L02 → L03 → L05 → L12" in (ROOT / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
@@ -151,8 +163,8 @@ def test_a_lesson_shows_the_claims_and_examples_that_it_owes(path):
     told = "\n".join(cell.source for cell in rest) + told_ids(path)
     shown = set(re.findall(r"\b[CE]\d+\b", told))
     assert (promised | ids("E", owes.examples)) - shown == set()
-    settled = {claim.id for claim in lessons()[number(path)].claims.values()}
-    assert settled >= ids("C", owes.settled)
+    settled = {claim.id for claim in all_lessons()[number(path)].claims.values()}
+    assert settled | IN_APPENDIX >= ids("C", owes.settled)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
@@ -179,6 +191,16 @@ def test_who_believes_a_misconception_of_the_lesson_is_refused_by_its_checks(pat
 
 
 # ---- Public names ----------------------------------------------------------------------------
+
+
+def test_the_message_that_a_bug_hunt_explains_is_the_one_that_its_cell_prints():
+    (memory,) = (path for path in LESSONS if number(path) == "L09")
+    cells = read(memory).cells
+    at = next(i for i, cell in enumerate(cells) if "def turns(" in cell.source)
+    (printed,) = cells[at].outputs
+    told = {name for name in re.findall(r"`(\w+)`", cells[at + 1].source) if name.istitle()}
+    assert told == {"Sin", "Tanh"}
+    assert told <= {*re.findall(r"\w+", printed["text"])}
 
 
 def documented() -> dict[str, set[str]]:
@@ -387,7 +409,7 @@ def run(path: Path, language: str) -> list[Shown]:
     shown = []
     with mg.Graph():
         for place, cell in enumerate(code_cells(path)):
-            source = re.sub(r'viz\.language\("\w+"\)', f'viz.language("{language}")', cell.source)
+            source = re.sub(r"viz\.language\(\)", f'viz.language("{language}")', cell.source)
             source = re.sub(r", rounds=\d+", "", source)  # no time is compared here
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 value = run_cell(source, names, f"cell {place}")

@@ -45,8 +45,8 @@ def test_an_operator_replaced_is_removed_and_added() -> None:
     board = viz.diff(graph(), graph(activation=mg.sigmoid))
     assert marked(board) == {"gone": ["Tanh"], "new": ["Sigmoid"], "moved": ["Mul"]}
     assert board.scenes[-1].caption == (
-        "difference: 1 removed, 1 added, 1 changed, 4 the same",
-        "差异：移除 1 个，新增 1 个，改动 1 个，相同 4 个",
+        "Difference: 1 gone, 1 new, 1 changed, 4 the same",
+        "差异：删除 1 个，新增 1 个，改变 1 个，相同 4 个",
     )
 
 
@@ -71,7 +71,10 @@ def test_values_of_both_stand_over_the_nodes() -> None:
     with mg.Graph():
         x = mg.placeholder("x", shape=())
         one, other = x * 2.0, x * 3.0
-    (panel,) = viz.diff(one, other, {"x": 5}).scenes[-1].panels
+    board = viz.diff(one, other, {"x": 5})
+    (panel,) = board.scenes[-1].panels
+    assert [scene.facts[0][0] for scene in board.scenes[:2]] == ["output Mul: 10", "output Mul: 15"]
+    assert board.scenes[-1].facts[1][0] == "same operator, other value: Mul 10 → 15"
     notes = {n.label: panel.notes.get(n.id) for n in panel.picture.nodes}
     assert notes["x"] == "5"
     assert "10 → 15" in notes.values()

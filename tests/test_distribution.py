@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import importlib.metadata
+import json
 import os
 import re
 import subprocess
@@ -158,12 +159,31 @@ def test_it_opens_copies_in_the_folder_of_the_learner(
     ((python, *call),) = started
     assert (python, call[:2]) == (sys.executable, ["-m", "jupyterlab"])
     assert f"--ServerApp.root_dir={tmp_path / 'mine'}" in call
-    assert "--LabApp.default_url=/lab/tree/03_dynamic_graph.ipynb" in call
+    assert "--LabApp.default_url=/lab/workspaces/minigrad/tree/03_dynamic_graph.ipynb" in call
+    (extension,) = (x.partition("=")[2] for x in call if "extra_labextensions_path" in x)
+    assert (Path(extension) / "minigrad-lessons" / "package.json").exists()
     assert call[-1] == "--no-browser"
     assert str(tmp_path / "mine") in capsys.readouterr().out
     assert "### BEGIN" not in (tmp_path / "mine" / "03_dynamic_graph.ipynb").read_text("utf-8")
     assert command.main(["L88"]) == 1
     assert "No notebook fits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("language", "locale"), [("zh", "zh_CN"), ("en", None)])
+def test_the_menus_are_in_the_language_of_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, locale: str | None
+) -> None:
+    asked = "import json, jupyterlab_server.settings_utils as s; "
+    asked += "print(json.dumps(s._get_overrides('')[0]))"
+    monkeypatch.setattr(command, "YOURS", str(tmp_path / "mine"))
+    monkeypatch.setenv("MINIGRAD_LANGUAGE", language)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path))
+    monkeypatch.setattr(command, "run", lambda call: 7)
+    assert command.main(["L03"]) == 7
+    told = subprocess.check_output([sys.executable, "-c", asked], text=True)
+    settings = json.loads(told).get("@jupyterlab/translation-extension:plugin", {})
+    assert settings.get("locale") == locale
+    assert os.environ["JUPYTER_CONFIG_PATH"].endswith(str(tmp_path)), "what was there stays"
 
 
 def test_without_jupyterlab_it_says_what_to_type(
@@ -238,6 +258,9 @@ def test_a_wheel_brings_the_lessons_as_learners_start_them(built: dict[str, Path
         shown = {n.rpartition("/")[2] for n in names if "/pictures/" in n}
         assert shown == {path.name for path in (ROOT / "notebooks" / "pictures").iterdir()}
         modules = {n for n in names if n.endswith((".py", ".toml", ".js", ".css"))}
+        assert "minigrad_lessons/labextension/minigrad-lessons/package.json" in names
+        assert "minigrad_lessons/jupyter/labconfig/default_setting_overrides.json" in names
+        assert "minigrad_lessons/lesson/guest.npz" in names
     packages = [
         path.relative_to(ROOT).as_posix()
         for package in ("minigrad", "minigrad_lessons", "viz")

@@ -18,6 +18,7 @@ from matplotlib.image import imread
 from test_picture import branch_and_loop, digits, e1, e2
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.picture import drawing
@@ -107,7 +108,7 @@ ODD: dict[str, Callable[[], Any]] = {
     "series": lambda: viz.curves(
         {LONE: [1.0, 2.0]}, title=(LONE, LONE), x=(LONE, ""), y=("", LONE)
     ),
-    "regimes": lambda: viz.regimes({LONE: {1: (1.0, 1.0, 1.0)}}, sides=("a", "b"), x=("", "")),
+    "regimes": lambda: lessons.regimes({LONE: {1: (1.0, 1.0, 1.0)}}, sides=("a", "b"), x=("", "")),
 }
 
 

@@ -24,7 +24,7 @@ from viz.picture.wrap import wrapped
 pytestmark = pytest.mark.usefixtures("drawn_anew")
 
 KINDS = ("node", "edge", "cluster")
-CLOCK: Clock = ((("born", "构建"), "1"), (("ran", "运行"), "1"))
+CLOCK: Clock = ((("built", "构建"), "1"), (("ran", "运行"), "1"))
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "markup": "<b>",
@@ -153,7 +153,7 @@ def test_a_card_tells_kind_sign_name_value_and_gradient() -> None:
         "mg-value": "4",
         "mg-none": "no value",
         "mg-grad": "∂ 1",
-        "mg-clock": "born 1 · ran 1",
+        "mg-clock": "built 1 · ran 1",
     }
     assert card(svg, "p-n1")["mg-sign"] == "x"
     assert card(svg, "p-n4")["mg-what"] == "● output"

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.diagnostics.messages import set_language
-from viz import questions
-from viz.lesson import elsewhere
-from viz.lesson import my_engine as ours
-from viz.questions import Kept
+from minigrad_lessons import questions
+from minigrad_lessons.lesson import elsewhere
+from minigrad_lessons.lesson import my_engine as ours
+from minigrad_lessons.questions import Kept
 
 SEES = "print(__import__('os').listdir(), 'notebook' in globals())"
 
@@ -34,23 +35,23 @@ def test_a_program_runs_in_its_folder_and_knows_nothing_else(
 ) -> None:
     kept["a"] = Kept("a", (), "Python 3.0", "other")
     (tmp_path / "sent").write_text("x")
-    found = viz.elsewhere("a", tmp_path)(SEES)
+    found = lessons.elsewhere("a", tmp_path)(SEES)
     assert found.lines == ["['sent'] False"]
     assert "printed just now" in str(found)
     assert "Python 3.0" not in str(found)
-    assert viz.elsewhere("a", tmp_path)("import minigrad; print(minigrad.tensor(1.0))").lines == [
-        "tensor(1.)"
-    ]
+    assert lessons.elsewhere("a", tmp_path)(
+        "import minigrad; print(minigrad.tensor(1.0))"
+    ).lines == ["tensor(1.)"]
 
 
 def test_the_error_that_stops_it_is_its_last_line(kept: dict[str, Kept], tmp_path: Path) -> None:
     kept["a"] = Kept("a", (), "Python 3.0", "other")
-    told = viz.elsewhere("a", tmp_path)("print(1)\nqqzz").lines
+    told = lessons.elsewhere("a", tmp_path)("print(1)\nqqzz").lines
     assert told == ["1", "NameError: name 'qqzz' is not defined"]
     several = "import minigrad as mg\nwith mg.Session() as s: s.run(mg.Variable(1.0))"
-    assert viz.elsewhere("a", tmp_path)(several).lines[-1].startswith("minigrad.")
+    assert lessons.elsewhere("a", tmp_path)(several).lines[-1].startswith("minigrad.")
     quiet = "import warnings; warnings.warn('hm'); print('é≥中')"
-    assert viz.elsewhere("a", tmp_path)(quiet).lines == ["é≥中"]
+    assert lessons.elsewhere("a", tmp_path)(quiet).lines == ["é≥中"]
 
 
 @pytest.mark.parametrize("where", ["emscripten", "package"])
@@ -61,11 +62,11 @@ def test_what_cannot_run_here_is_shown_as_it_was_kept(
     kept["a"] = Kept("a", needs, "nowhere 1.0", "3 < 4\nso it was")
     if where == "emscripten":
         monkeypatch.setattr(sys, "platform", where)
-    found = viz.elsewhere("a", tmp_path)("print(2)")
+    found = lessons.elsewhere("a", tmp_path)("print(2)")
     assert found.lines == ["3 < 4", "so it was"]
     html = found._repr_html_()
     for text in (str(found), html):
-        assert "was kept" in text
+        assert "stored result, measured on" in text
         assert "nowhere 1.0" in text
         assert ("nowhere_at_all" in text) is (where == "package")
     assert "3 &lt; 4" in html
@@ -80,8 +81,8 @@ def test_a_row_of_the_bank_is_read_and_an_unknown_one_refused(tmp_path: Path) ->
     )
     assert lesson.kept == {"a": Kept("a", ("x",), "1", "2")}
     with pytest.raises(KeyError, match="L77"):
-        viz.elsewhere("L77.x", tmp_path)
-    page = viz.elsewhere("examples.sum", tmp_path)("print(1 + 1)").save(tmp_path / "x.html")
+        lessons.elsewhere("L77.x", tmp_path)
+    page = lessons.elsewhere("examples.sum", tmp_path)("print(1 + 1)").save(tmp_path / "x.html")
     assert "printed just now" in page.read_text("utf-8")
 
 
@@ -117,16 +118,16 @@ def sum_file(folder: Path) -> Path:
 def test_a_changed_file_is_loaded_or_refused_as_that_change_deserves(tmp_path: Path) -> None:
     path = sum_file(tmp_path)
     before = path.read_bytes()
-    assert viz.load_changed(path, "Add", "Sub").outputs[0].op.name == "Sub"
-    assert viz.load_changed(path, "Add", "Add").text() == mg.load_graph(path).text()
+    assert lessons.load_changed(path, "Add", "Sub").outputs[0].op.name == "Sub"
+    assert lessons.load_changed(path, "Add", "Add").text() == mg.load_graph(path).text()
     middle = len(before) // 2
     for change in [("Add", "Evil"), (middle, "?"), (middle, None)]:
         with pytest.raises(mg.FormatError, match=r"changed\.graph was refused"):
-            viz.load_changed(path, *change)
+            lessons.load_changed(path, *change)
     assert path.read_bytes() == before
-    other = viz.box()
+    other = lessons.box()
     assert other.is_dir()
-    assert other != viz.box()
+    assert other != lessons.box()
 
 
 def test_the_contents_of_a_file_are_listed_as_they_stand_there(tmp_path: Path) -> None:
@@ -144,10 +145,25 @@ def test_the_contents_of_a_file_are_listed_as_they_stand_there(tmp_path: Path) -
 
 def test_an_engine_runs_alone_by_what_it_was_sent(kept: dict[str, Kept]) -> None:
     kept["a"] = Kept("a", (), "Python 3.0", "other")
-    found = viz.alone("a", ours, lambda e: diamond(e)[1:], {"x": [[1.0, 2.0]]})
+    found = lessons.alone("a", ours, lambda e: diamond(e)[1:], {"x": [[1.0, 2.0]]})
     assert found.lines == ["[[1. 4.]]", "minigrad imported: False"]
 
 
 def test_who_reads_whom_is_told_by_numbers() -> None:
-    found = viz.reads(lambda x: mg.exp(x) + -x)
+    found = lessons.reads(lambda x: mg.exp(x) + -x)
     assert found == {"0 Placeholder": [], "1 Exp": [0], "2 Neg": [0], "3 Add": [1, 2]}
+
+
+def test_the_step_of_each_pixel_is_the_one_that_was_saved_or_else_the_kept_one(
+    tmp_path: Path,
+) -> None:
+    file, guest = tmp_path / "step.npy", lessons.Guest("2026")
+    (before, after, step), labels = guest.steps(file)
+    assert len(labels) == 3
+    assert before.shape == (48, 192)
+    moved = np.abs(after - before)
+    assert 0 < moved.max() < 0.0201, "a hundredth of the way from -1 to 1"
+    assert (moved > 0).mean() > 0.9
+    np.testing.assert_allclose(step, 50 * (after - before), atol=1e-5)
+    np.save(file, np.zeros((1, 3, 48, 192), np.int8))
+    assert np.array_equal(*guest.steps(file)[0][:2])

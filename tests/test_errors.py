@@ -41,7 +41,7 @@ def own_graph() -> Iterator[mg.Graph]:
 def works_as_before() -> None:
     """Default graph, session and tape, after whatever happened."""
     assert events.listeners == []
-    assert (context.scope, context.recording) == ("", True)
+    assert (context.now.scope, context.now.recording) == ("", True)
     x = mg.tensor(2.0, requires_grad=True)
     (x * x + 3).backward()
     assert x.grad.item() == 4

@@ -98,8 +98,15 @@ def exact(name: str, operands: tuple[float, ...], attrs: Any) -> float:
 
 
 def test_every_operator_on_elements_has_its_mathematics_here() -> None:
-    """A new one: add to `EXACT` what it computes, in Python's `math`."""
-    assert {name for name, op in REGISTRY.items() if op.elementwise} - EXACT.keys() == set()
+    assert {name for name, op in REGISTRY.items() if op.elementwise} - EXACT.keys() == set(), (
+        "add to EXACT in tests/test_far_values.py what each of them computes, in Python's `math`"
+    )
+
+
+def test_who_adds_an_operator_is_told_what_to_write_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REGISTRY, "Other", REGISTRY["Exp"])
+    with pytest.raises(AssertionError, match=r"(?s)add to EXACT in tests/test_far_values.*Other"):
+        test_every_operator_on_elements_has_its_mathematics_here()
 
 
 @pytest.mark.parametrize("name", sorted(EXACT))

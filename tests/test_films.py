@@ -209,7 +209,7 @@ def test_both_languages_tell_of_insides() -> None:
 
 def test_the_end_says_which_operator_gave_nan_of_which_number() -> None:
     film = viz.step(mg.log(mg.tensor([1.0, -2.0], requires_grad=True)).sum()).films[0]
-    assert film.frames[-1].caption[0].startswith("Log gave NaN: log(-2), in the line film = ")
+    assert film.frames[-1].caption[0].startswith("Log gave NaN: log(-2). Line: film = ")
     assert "NaN" in film.frames[1].caption[1]
     fine = viz.step(mg.log(mg.tensor([1.0, 2.0], requires_grad=True)).sum()).films[0]
     assert not [f for f in fine.frames if "NaN" in f.caption[0]]
@@ -285,7 +285,7 @@ COUNTED: list[tuple[Any, tuple[Any, ...]]] = [
 def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs: Any) -> None:
     player = viz.compare(model, *inputs)
     for i, shown in enumerate(player.films):
-        last = shown.frames[-1].caption[0]
+        last = shown.frames[-1].plain[0]
         lines = "\n".join(f.caption[0] for f in shown.frames)
         staff = player.data["lanes"][i]
         for clock, word in {
@@ -309,9 +309,9 @@ def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs
 
 def test_both_modes_count_the_same_events() -> None:
     """Of x·x + 3 two operators, which are built and run; the input and the constant are neither."""
-    for shown in viz.compare(e1_both_ways, 2.0).films:
-        assert "2 operators built" in shown.frames[-1].caption[0]
-        assert "2 operators run" in shown.frames[-1].caption[0]
+    for shown, built in zip(viz.compare(e1_both_ways, 2.0).films, (4, 2), strict=True):
+        assert f"{built} operators built, " in shown.frames[-1].plain[0]
+        assert "4 operators run, " in shown.frames[-1].plain[0]
         labels = {n.id: n.label for n in shown.picture.nodes}
         sorts = {
             (sort, labels[node])
@@ -320,6 +320,19 @@ def test_both_modes_count_the_same_events() -> None:
             if clock != "clock_gradient" and sort != "gradient"
         }
         assert sorts == {("input", "x"), ("operator", "Mul"), ("input", "3"), ("operator", "Add")}
+
+
+def test_both_modes_end_with_what_sets_them_apart() -> None:
+    """Each call builds a graph, or all of them run one; a long program is called once."""
+    dynamic, static = viz.compare(e1_both_ways, 2.0).films
+    assert [film.frames[-1].caption[0] for film in (dynamic, static)] == [
+        "2 calls, 4 operators built, 4 run. Each call builds its graph again.",
+        "2 calls, 2 operators built, 4 run. One graph, built once and kept.",
+    ]
+    assert [film.tracks["n2"].freed for film in (dynamic, static)] == [7, None]
+    (long, _) = viz.compare(lambda x: sum(x * k for k in range(1, 9)), 2.0).films
+    assert long.frames[-1].caption[0].startswith("1 call, ")
+    assert (static.frames[5].planned, static.frames[7].active) == (4, ("n2",))
 
 
 def test_a_long_loop_counts_on_where_it_is_not_shown() -> None:
@@ -335,13 +348,14 @@ def test_a_long_loop_counts_on_where_it_is_not_shown() -> None:
 
 def test_films_side_by_side_say_the_ticks_of_their_clocks() -> None:
     dynamic, static = viz.compare(lambda x: x * x, 2.0).films
-    assert [f.caption[0].partition("]")[0] for f in dynamic.frames[1:-1]] == [
+    assert [f.caption[0].partition("]")[0] for f in dynamic.frames[1:6]] == [
         "[built 1, run 1",
         "backward starts at the output: ∂Mul/∂Mul = 1",
         "[gradient 1",
         "[gradient 2",
+        "freed: x, Mul. Nothing refers to this part of the graph any more.",
     ]
     ticks = [f.caption[0].partition("]")[0] for f in static.frames if f.caption[0][0] == "["]
-    assert ticks == ["[built 1", "[run 1", "[gradient 1", "[gradient 2"]
+    assert ticks[:5] == ["[built 1", "[run 1", "[gradient 1", "[gradient 2", "[run 2"]
     assert dynamic.frames[1].caption[1].startswith("[构建 1, 运行 1] ")
     assert not [f for f in film(e5()).frames if f.caption[0][0] == "["], "one alone needs none"

@@ -184,7 +184,7 @@ def test_a_number_used_three_times_is_summed_up_in_words() -> None:
         (np.arange(4) > 1, "0 … 1", "(4,), min 0 … max 1, mean 0.5"),
         (np.array([[1, math.nan], [math.inf, 2]]), "NaN/∞", "(2, 2), 2 NaN or infinite"),
         (np.full(5, -math.inf), "NaN/∞", "(5,), 5 NaN or infinite"),
-        (math.nan, "nan", "nan"),
+        (math.nan, "NaN", "NaN"),
         (np.zeros((0, 3)), "∅", "(0, 3), no elements"),
         (np.float32([3e38] * 9 + [0]), "0 … 3e+38", "(10,), min 0 … max 3e+38, mean 2.7e+38"),
         (np.array([1e308] * 9 + [0]), "0 … 1e+308", "(10,), min 0 … max 1e+308, mean inf"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 
 import minigrad as mg
 from minigrad import functions, ops
@@ -340,7 +341,7 @@ def test_truth_of_all_and_any() -> None:
 # ---- Documentation --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", functions.__all__)
+@each(functions.__all__)
 def test_every_function_is_exported_and_documented_with_an_example(name: str) -> None:
     function = getattr(functions, name)
     assert getattr(mg, name) is function

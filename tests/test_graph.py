@@ -563,5 +563,5 @@ def test_what_is_no_order_is_refused() -> None:
     for wrong in ((a, b, c), (a, b, b, d), (a, b, c, b)):
         with pytest.raises(mg.ArgumentError, match="names each of the 4 nodes of the graph once"):
             graph.reordered(wrong)
-    with pytest.raises(mg.ArgumentError, match="Cos stands before a, whose value it needs"):
+    with pytest.raises(mg.ArgumentError, match="Cos comes before a, whose value it needs"):
         graph.reordered((c, a, b, d))

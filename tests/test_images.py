@@ -1,4 +1,4 @@
-"""`viz.images`: what is shown, said, and refused."""
+"""`lessons.images`: what is shown, said, and refused."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-import viz
+import minigrad_lessons as lessons
 from minigrad.diagnostics.messages import set_language
-from viz.views.images import SHOWN
+from minigrad_lessons.lesson.images import SHOWN
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -42,12 +42,12 @@ def html(shown: Any) -> str:
 )
 def test_text_in_the_chosen_language(language: Any, said: str) -> None:
     set_language(language)
-    shown = viz.images(np.zeros((2, 8, 4)), [3, 7])
+    shown = lessons.images(np.zeros((2, 8, 4)), [3, 7])
     assert str(shown) == repr(shown) == shown._repr_mimebundle_()["text/plain"] == said
 
 
 def test_each_image_has_its_pixels_its_label_and_its_words() -> None:
-    page = html(viz.images(np.arange(18).reshape(2, 3, 3), ["cat", "dog"]))
+    page = html(lessons.images(np.arange(18).reshape(2, 3, 3), ["cat", "dog"]))
     assert re.findall('alt="([^"]+)"', page) == [
         "image 1, label cat / 第 1 张图像，标签 cat",
         "image 2, label dog / 第 2 张图像，标签 dog",
@@ -61,25 +61,25 @@ def test_each_image_has_its_pixels_its_label_and_its_words() -> None:
 
 
 def test_images_of_different_sizes_have_cells_of_one_size() -> None:
-    shown = viz.images([np.ones((2, 3)), np.zeros((1, 9))], ["a", "b"], cell=10)
+    shown = lessons.images([np.ones((2, 3)), np.zeros((1, 9))], ["a", "b"], cell=10)
     assert str(shown) == "2 images of different sizes [a, b]"
     page = html(shown)
     assert re.findall(r'width="(\d+)" height="(\d+)"', page) == [("30", "20"), ("90", "10")]
     assert [image.shape for image in pictures(page)] == [(2, 3), (1, 9)]
-    default = html(viz.images(np.zeros((1, 3, 6))))
+    default = html(lessons.images(np.zeros((1, 3, 6))))
     assert re.findall(r'width="(\d+)" height="(\d+)"', default) == [("56", "28")]
 
 
 def test_a_span_says_what_is_white_and_black() -> None:
-    (ones,) = pictures(html(viz.images(np.ones((1, 2, 2)), span=(-1, 1))))
+    (ones,) = pictures(html(lessons.images(np.ones((1, 2, 2)), span=(-1, 1))))
     assert ones[0, 0] == 0, "black, although no other value is there"
-    (zeros,) = pictures(html(viz.images(np.zeros((1, 2, 2)), span=(-1, 1))))
+    (zeros,) = pictures(html(lessons.images(np.zeros((1, 2, 2)), span=(-1, 1))))
     assert 0.3 < zeros[0, 0] < 0.9
 
 
 @pytest.mark.browser
 def test_an_image_is_ink_on_the_paper_of_its_page(page: Page, tmp_path: Path) -> None:
-    shown = viz.images(np.eye(4)[None])
+    shown = lessons.images(np.eye(4)[None])
     filters = "img => getComputedStyle(img).filter"
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -95,7 +95,7 @@ def test_an_image_is_ink_on_the_paper_of_its_page(page: Page, tmp_path: Path) ->
 
 
 def test_one_image_is_told_of_in_the_singular() -> None:
-    assert str(viz.images(np.zeros((1, 2, 3)))) == "1 image of 2 × 3 pixels []"
+    assert str(lessons.images(np.zeros((1, 2, 3)))) == "1 image of 2 × 3 pixels []"
 
 
 @pytest.mark.parametrize(
@@ -104,23 +104,23 @@ def test_one_image_is_told_of_in_the_singular() -> None:
 )
 def test_a_list_without_images_is_refused(given: Any, shape: str) -> None:
     with pytest.raises(ValueError, match="Remedy") as failed:
-        viz.images(given)
+        lessons.images(given)
     assert shape in str(failed.value)
 
 
 def test_tensors_constant_images_and_no_labels() -> None:
-    page = html(viz.images(mg.tensor(np.ones((1, 2, 2)))))
+    page = html(lessons.images(mg.tensor(np.ones((1, 2, 2)))))
     assert len(pictures(page)) == 1
     assert "label ?" in page
 
 
 def test_only_the_first_are_shown() -> None:
-    shown = viz.images(np.zeros((100, 2, 2)), range(100))
+    shown = lessons.images(np.zeros((100, 2, 2)), range(100))
     assert (len(shown.pixels), len(shown.labels)) == (SHOWN, SHOWN)
 
 
 def test_labels_are_text() -> None:
-    page = html(viz.images(np.zeros((1, 2, 2)), ["<script>\"'"]))
+    page = html(lessons.images(np.zeros((1, 2, 2)), ["<script>\"'"]))
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 
@@ -130,14 +130,14 @@ def test_a_wrong_shape_is_named_with_the_remedy(shape: tuple[int, ...]) -> None:
     for language, words in (("en", "Remedy: x.reshape"), ("zh", "解决办法：x.reshape")):
         set_language(language)
         with pytest.raises(ValueError, match=words) as failed:
-            viz.images(np.zeros(shape))
+            lessons.images(np.zeros(shape))
         assert str(shape) in str(failed.value)
 
 
 @pytest.mark.parametrize("labels", [[1], [1, 2, 3]])
 def test_one_label_for_each_image(labels: list[int]) -> None:
     with pytest.raises(ValueError, match=f"got {len(labels)} labels? for 2 images"):
-        viz.images(np.zeros((2, 8, 8)), labels)
+        lessons.images(np.zeros((2, 8, 8)), labels)
     set_language("zh")
     with pytest.raises(ValueError, match="每张图像给一个标签"):
-        viz.images(np.zeros((2, 8, 8)), labels)
+        lessons.images(np.zeros((2, 8, 8)), labels)

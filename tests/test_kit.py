@@ -20,9 +20,9 @@ import pytest
 from lessons import LESSONS, NOTEBOOKS, ROOT, TOUR
 
 import tasks
+from minigrad_lessons.lesson.keep import whole
+from minigrad_lessons.questions import all_lessons
 from minigrad_lessons.terminal import Problem
-from viz.lesson.keep import whole
-from viz.questions import lessons
 
 GRADED = [*LESSONS, TOUR]
 QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
@@ -51,7 +51,7 @@ def test_a_class_gets_every_notebook_in_its_language_and_no_answer(kit: Path) ->
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
         text = path.read_text("utf-8")
-        assert not re.search(r"BEGIN SOLUTION|HIDDEN|viz\.solution\(|lesson\.marks", text), path
+        assert not re.search(r"BEGIN SOLUTION|HIDDEN|lessons\.solution\(|lesson\.marks", text), path
         assert not any(cell.get("outputs") for cell in notebook.cells)
         assert re.findall(r"viz\.language\(\\?[\"'](\w+)", text.replace("\\", "")) == ["zh"]
 
@@ -94,11 +94,12 @@ def test_no_answer_stands_in_the_wheel_as_text(engine: dict[str, bytes]) -> None
 
 
 def test_the_wheel_runs_a_lesson_without_us(kit: Path, tmp_path: Path) -> None:
-    """The packed engine is the same, and `viz.solution` shows none of it."""
+    """The packed engine is the same, and `lessons.solution` shows none of it."""
     (path,) = (kit / "class").glob("*.whl")
     program = (
-        "import viz; from viz.lesson.keep import whole; viz.check('L00.core', 1, 1);"
-        "print(viz.solution('L00.core', 'dynamic')); mine = viz.engine('L02');"
+        "import viz, minigrad_lessons as lessons; from minigrad_lessons.lesson.keep import whole;"
+        "lessons.check('L00.core', 1, 1);"
+        "print(lessons.solution('L00.core', 'dynamic')); mine = lessons.engine('L02');"
         "x = mine.Node('Placeholder', name='x'); print(len(whole()[0]), viz.__file__)"
     )
     with zipfile.ZipFile(path) as wheel:
@@ -118,7 +119,7 @@ def test_the_wheel_runs_a_lesson_without_us(kit: Path, tmp_path: Path) -> None:
 
 def test_a_teacher_gets_the_course_the_key_and_a_sheet(kit: Path) -> None:
     teacher = kit / "teacher"
-    assert {p.name for p in (teacher / "source").iterdir()} == set(lessons()) - {"examples"}
+    assert {p.name for p in (teacher / "source").iterdir()} == set(all_lessons()) - {"examples"}
     for path in (teacher / "source").rglob("*.ipynb"):
         nbformat.validate(nbformat.read(path, as_version=4))
     key = (teacher / "answers.md").read_text("utf-8")
@@ -134,7 +135,9 @@ def test_a_teacher_gets_the_course_the_key_and_a_sheet(kit: Path) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_bank_can_be_read_back(kit: Path, language: str) -> None:
     side = ["en", "zh"].index(language)
-    wanted = {q.id: q for each in lessons().values() for q in each.questions.values() if q.options}
+    wanted = {
+        q.id: q for each in all_lessons().values() for q in each.questions.values() if q.options
+    }
     tree = ET.parse(kit / "teacher" / "questions" / f"moodle-{language}.xml")
     entries = tree.findall("question[@type='multichoice']")
     assert {entry.findtext("name/text") for entry in entries} == set(wanted)

@@ -49,7 +49,7 @@ def test_a_script_speaks_the_chosen_language(code: str, capsys: pytest.CaptureFi
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("code", ["fr", "", "EN", None, 3, ["en"]])
+@pytest.mark.parametrize("code", ["fr", "", "EN", 3, ["en"]])
 def test_another_code_is_refused_and_changes_nothing(code: Any, shown: list[Any]) -> None:
     set_language("zh")
     with pytest.raises(ValueError, match="只接受"):
@@ -105,6 +105,37 @@ def test_a_choice_stays_after_a_restart_and_in_the_next_notebook(
     monkeypatch.setattr(module, "_switch", None)
     viz.language("en")
     assert get_language() == "en"
+
+
+@pytest.mark.parametrize(
+    ("variables", "first", "guessed"),
+    [
+        ({}, "en", True),
+        ({"LANG": "zh_CN.UTF-8"}, "zh", True),
+        ({"LANG": "zh_CN.UTF-8", "MINIGRAD_LANGUAGE": "en"}, "en", False),
+    ],
+)
+def test_the_first_language_is_the_readers_and_what_was_typed_holds_everywhere(
+    variables: dict[str, str], first: str, guessed: bool, shown: list[Any], monkeypatch: Any
+) -> None:
+    for name in ("MINIGRAD_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(module.terminal, "of_windows", lambda: "")
+    viz.language()
+    assert (shown[0].language, shown[0].guessed, get_language()) == (first, guessed, first)
+    assert mine.choices() == {}, "a guess is not a choice"
+    other = "en" if first == "zh" else "zh"
+    shown[0].language = other  # as the browser sets it
+    for _ in range(2):
+        viz.language()
+        assert (shown[-1].language, shown[-1].guessed) == (other, False)
+        monkeypatch.setattr(module, "_switch", None)  # another notebook
+    viz.language("both")
+    monkeypatch.setattr(module, "_switch", None)
+    viz.language()
+    assert (shown[-1].language, shown[-1].guessed, get_language()) == ("both", False, "both")
 
 
 @pytest.mark.parametrize(

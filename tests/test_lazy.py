@@ -572,7 +572,7 @@ def test_a_shape_that_does_not_fit_is_refused_at_its_line() -> None:
         mg.randn(4) @ w  # this one
     assert "# this one" in str(caught.value)
     assert "(4,), (3, 3)" in str(caught.value)
-    assert context.taker is None
+    assert context.now.active_reader is None
     with pytest.raises(mg.GraphError, match="never computed"):
         fine.item()
 
@@ -588,7 +588,7 @@ def test_an_error_of_the_run_names_the_line_and_the_shapes_of_the_member() -> No
     text = str(caught.value)
     assert "label 5 is outside 0 to 2" in text
     assert "# here" in text
-    assert context.taker is None
+    assert context.now.active_reader is None
     with pytest.raises(mg.GraphError, match="never computed"):
         _ = losses[0].data
     with mg.lazy_batch():

@@ -259,5 +259,5 @@ def test_random_functions_on_random_graphs(shape: tuple[int, ...], seed: int) ->
         return sum((v * v).sum() for v in values) + anything
 
     traced = mg.function(body)
-    log = both(lambda: build(traced if context.taker else body), [w, b, c, r, xs[1]])[1]
+    log = both(lambda: build(traced if context.now.active_reader else body), [w, b, c, r, xs[1]])[1]
     assert groups(log)["body"] > 0

@@ -215,7 +215,7 @@ def some_steps(times: int) -> None:
     """Operations whose gradient rules are looked at anew each time, as at their first use."""
     for _ in range(times):
         for name in ("Mul", "Tanh"):
-            mg.REGISTRY[name].prepared.clear()
+            mg.REGISTRY[name].memo.clear()
         x = mg.tensor([1.0, 2.0], requires_grad=True)
         mg.tanh(x * x[0]).sum().backward()
 

@@ -23,13 +23,13 @@ def doubled(*numbers):
 
 
 want = {"2": 4}
-viz.check("L04.core", lambda: doubled(2), want)
+lessons.check("L04.core", lambda: doubled(2), want)
 """
 TESTS = """
-viz.check("L04.core", lambda: doubled(3), {"3": 6})
+lessons.check("L04.core", lambda: doubled(3), {"3": 6})
 ### BEGIN HIDDEN TESTS
-viz.check("L04.stretch", lambda: doubled(-1.5), {"-1.5": -3})
-viz.check("L04.core", lambda: doubled(2), want)
+lessons.check("L04.stretch", lambda: doubled(-1.5), {"-1.5": -3})
+lessons.check("L04.core", lambda: doubled(2), want)
 ### END HIDDEN TESTS
 """
 
@@ -41,7 +41,9 @@ def cell(source: str, **grading: object) -> dict[str, object]:
 
 LESSON = {
     "cells": [
-        cell("import viz\n\nviz.check\n\n\ndef helper():\n    return 1"),
+        cell(
+            "import minigrad_lessons as lessons\n\nlessons.check\n\n\ndef helper():\n    return 1"
+        ),
         cell(ANSWER),
         cell("### BEGIN SOLUTION\n### END SOLUTION", grade_id="L04-core-1", solution=True),
         cell(TESTS, grade_id="L04-core-1-tests", grade=True, points=2),
@@ -72,37 +74,39 @@ for learner in given["learners"]:
 
 HALF = ANSWER.replace("...", "2 * abs(x)")
 RIGHT = ANSWER.replace("...", "2 * x")
-ASKED = ANSWER.rpartition("viz.check")[0]
+ASKED = ANSWER.rpartition("lessons.check")[0]
 HONEST = {
     "right": (RIGHT, 2),
     "half": (HALF, 1),
     "wrong": (RIGHT.replace("2 *", "3 *"), 0),
     "blank": (ANSWER, 0),
     "warns": (ANSWER.replace("...", "__import__('warnings').warn('slow') or 2 * x"), 2),
-    "replaces a check, and is right": (f"{RIGHT}\nviz.check = lambda *a, **k: True", 2),
+    "replaces a check, and is right": (f"{RIGHT}\nlessons.check = lambda *a, **k: True", 2),
     "replaces what nobody uses": (f"{RIGHT}\ndef helper(): ...", 2),
 }
 # What a learner without an answer may write so that the tests pass.
 HOSTILE = {
-    "the check": "viz.check = lambda *a, **k: True",
-    "by setattr": "setattr(viz, 'check', print)",
-    "viz itself": "viz = type('Fake', (), {'check': print})()",
-    "viz for everybody": "import sys\nsys.modules['viz'] = viz = type('F', (), {'check': print})",
-    "an inner module": "import viz.lesson.check as c\nc.check = c.equal = lambda *a, **k: True",
-    "what compares": "import viz.lesson.answers as a\na.equal = lambda *a: True",
-    "what is raised": "import viz.lesson.check as c\nc.CheckFailed.__init__ = c._told = print",
+    "the check": "lessons.check = lambda *a, **k: True",
+    "by setattr": "setattr(lessons, 'check', print)",
+    "the course itself": "lessons = type('Fake', (), {'check': print})()",
+    "the course for everybody": "import sys\nlessons = type('F', (), {'check': print})\n"
+    "sys.modules['minigrad_lessons'] = lessons",
+    "an inner module": "from minigrad_lessons.lesson import check as c\nc.check = c.equal = print",
+    "what compares": "import minigrad_lessons.lesson.answers as a\na.equal = lambda *a: True",
+    "what is raised": "import minigrad_lessons.lesson.check as c\n"
+    "c.CheckFailed.__init__ = c._told = print",
     "the mode": "import os\nos.environ.clear()",
-    "its name": "import viz.lesson.check as c\nc.GRADING = 'other'",
-    "the marks": "import viz.lesson.check as c\nc.MARKS[False] = '✓'",
+    "its name": "import minigrad_lessons.lesson.check as c\nc.GRADING = 'other'",
+    "the marks": "import minigrad_lessons.lesson.check as c\nc.MARKS[False] = '✓'",
     "NumPy": "import numpy as np\nnp.asarray = np.allclose = lambda *a: True",
     "the builtins": "import builtins\nbuiltins.all = builtins.abs = lambda *a: True",
     "a helper": "doubled = lambda *n: {str(i): 2 * i for i in n}",
     "what is wanted": "want = doubled(2)",
     "values hidden": "get_ipython().ast_node_interactivity = 'none'",
-    "in an answer": "def twice(x):\n    viz.check = print",
-    "in an answer, within": "def twice(x):\n    import viz.lesson.check as c\n"
+    "in an answer": "def twice(x):\n    lessons.check = print",
+    "in an answer, within": "def twice(x):\n    import minigrad_lessons.lesson.check as c\n"
     "    c.equal = lambda *a: True",
-    "in an answer, by name": "def twice(x):\n    global viz\n    viz = None",
+    "in an answer, by name": "def twice(x):\n    global lessons\n    lessons = None",
     "in an answer, the mode": "def twice(x):\n    __import__('os').environ.clear()\n    return ...",
     "says it is equal": "class Same(dict):\n    __eq__ = keys = lambda *a: True\n"
     "def twice(x):\n    return Same()",
@@ -159,7 +163,7 @@ def test_learners_are_given_the_same_cells_and_no_answer(path) -> None:
     lesson = json.loads(path.read_text("utf-8"))
     given, source = notebooks.for_learners(lesson)["cells"], notebooks.for_nbgrader(lesson)["cells"]
     shown = "\n".join(map(notebooks.text, given))
-    for word in ("### BEGIN", "SOLUTION", "HIDDEN", "viz.solution", "lesson.marks"):
+    for word in ("### BEGIN", "SOLUTION", "HIDDEN", "lessons.solution", "lesson.marks"):
         assert word not in shown
     assert [*map(notebooks.grading, given)] == [*map(notebooks.grading, source)]
     tests = [notebooks.text(cell) for cell in source if "points" in notebooks.grading(cell)]

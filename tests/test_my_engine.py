@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
 import linecache
@@ -19,13 +18,13 @@ from hypothesis import given
 from test_schedule import problems
 
 import minigrad as mg
-import viz
+import minigrad_lessons as lessons
 from minigrad.compiler.schedule.schedule import Schedule, Task, list_schedule
 from minigrad.diagnostics import files
-from viz.lesson import check
-from viz.lesson import keep as growing
-from viz.lesson import my_engine as ours
-from viz.questions import find_check, lessons
+from minigrad_lessons.lesson import check
+from minigrad_lessons.lesson import keep as growing
+from minigrad_lessons.lesson import my_engine as ours
+from minigrad_lessons.questions import all_lessons
 from viz.words import mine
 
 PARTS = growing.whole()[1]
@@ -48,6 +47,12 @@ def learner(
     exec(compile(source, file, "exec"), names)
     function: FunctionType = names[name]
     return function
+
+
+def keep(*functions: Any) -> Any:
+    """Keep a function without a check, by the former name."""
+    with pytest.warns(FutureWarning, match="`lessons.keep` is no longer needed"):
+        return lessons.keep(*functions)
 
 
 # ---- What it computes ------------------------------------------------------------------------
@@ -237,18 +242,18 @@ def test_what_a_call_builds_is_counted_to_its_end_and_leaves_no_event() -> None:
         for _ in range(n):
             y = y * x
 
-    assert viz.count_built(ours, power, 3) == 3
-    assert viz.count_built(ours, power, 300) == 300  # no limit, as `observe` has one
+    assert lessons.count_built(ours, power, 3) == 3
+    assert lessons.count_built(ours, power, 300) == 300  # no limit, as `observe` has one
     with pytest.raises(ZeroDivisionError):
-        viz.count_built(ours, lambda: 1 / 0)
+        lessons.count_built(ours, lambda: 1 / 0)
     assert events == ours.EVENTS
 
 
 def test_traces_are_counted_for_one_input_after_another() -> None:
     rows = [np.ones(n) for n in (2, 3, 2)]
-    assert viz.count_traces(mg.sum, rows) == 2
-    assert viz.count_traces(mg.sum, rows) == 2  # nothing is kept from the first count
-    assert viz.count_traces(mg.sum, []) == 0
+    assert lessons.count_traces(mg.sum, rows) == 2
+    assert lessons.count_traces(mg.sum, rows) == 2  # nothing is kept from the first count
+    assert lessons.count_traces(mg.sum, []) == 0
 
 
 @given(problems())
@@ -324,7 +329,7 @@ def test_the_whole_is_short_and_so_is_each_part() -> None:
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_begins_with_all_before_it_and_gaps_of_its_own(lesson: str, folder: Path) -> None:
-    engine = viz.engine(lesson)
+    engine = lessons.engine(lesson)
     text = (folder / "engine.py").read_text("utf-8")
     for name, part in PARTS.items():
         assert hasattr(engine, name) == (part.lesson <= lesson)
@@ -338,10 +343,10 @@ def test_a_lesson_begins_with_all_before_it_and_gaps_of_its_own(lesson: str, fol
 
 def test_all_parts_kept_make_the_whole(folder: Path) -> None:
     for name in PARTS:
-        assert "kept in my_engine/engine.py" in str(viz.keep(getattr(ours, name)))
+        assert "Kept: my_engine/engine.py now uses your" in str(keep(getattr(ours, name)))
     kept = (folder / "engine.py").read_text("utf-8")
     assert kept == growing.whole()[0]
-    engine = viz.engine(LESSONS[-1])
+    engine = lessons.engine(LESSONS[-1])
     assert (folder / "engine.py").read_text("utf-8") == kept
     expected = trained_dynamically(ours, 2)
     for found in (trained_dynamically(engine, 2), trained_statically(engine, 2)):
@@ -349,7 +354,7 @@ def test_all_parts_kept_make_the_whole(folder: Path) -> None:
 
 
 def test_the_package_needs_nothing_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    viz.engine("L07")
+    lessons.engine("L07")
     monkeypatch.syspath_prepend(folder.parent)
     package = importlib.import_module("my_engine")
     assert package.Tensor(2.0).value == 2
@@ -379,30 +384,30 @@ def topological_order(outputs):
 
 def test_a_learners_part_takes_the_place_of_ours_with_what_it_calls(folder: Path) -> None:
     function = learner(COUNTING, "topological_order")
-    viz.keep(function)
-    engine = viz.engine("L04")
+    keep(function)
+    engine = lessons.engine("L04")
     text = (folder / "engine.py").read_text("utf-8")
     assert text.count("def topological_order") == 1
     assert "def ready(node, done):  # yours\n" in text
     assert "def backward(y, seed, values):  # ours\n" in text
     x = engine.Tensor(3.0, requires_grad=True)
     assert engine.topological_order([x * x + x])[-1].op == "Add"
-    viz.engine("L01")  # to begin an earlier lesson again loses nothing
+    lessons.engine("L01")  # to begin an earlier lesson again loses nothing
     assert "def ready(node, done):  # yours\n" in (folder / "engine.py").read_text("utf-8")
     again = (folder / "engine.py").read_text("utf-8")
     assert "def walk_back(self):  # ours\n" in again
-    viz.keep(ours.run_in_order)
+    keep(ours.run_in_order)
     assert "def ready(node, done):  # yours\n" in (folder / "engine.py").read_text("utf-8")
 
 
 def test_what_a_trial_is_given_is_not_kept(folder: Path) -> None:
-    engine = viz.engine("L02", ours.fit, ours.backward)
+    engine = lessons.engine("L02", ours.fit, ours.backward)
     assert not folder.exists()
     assert engine.fit(np.ones((2, 3)), np.ones(3)).tolist() == [2, 2, 2]
 
 
 def test_a_trial_fills_the_other_gaps_of_the_lesson_with_ours(folder: Path) -> None:
-    engine = viz.engine("L03", learner(COUNTING, "topological_order"))
+    engine = lessons.engine("L03", learner(COUNTING, "topological_order"))
     assert hasattr(engine, "ready")  # what the learner's function calls is there, too
     x = engine.Tensor(3.0, requires_grad=True)
     with engine.no_grad():
@@ -428,11 +433,11 @@ def no_grad():
 
 def test_a_part_with_a_decorator_is_kept_with_it(folder: Path) -> None:
     gap = learner(SWITCH.format(off="..."), "no_grad", Tensor=ours.Tensor)
-    assert "Something is still open" in str(viz.keep(gap))
-    viz.keep(learner(SWITCH.format(off="0"), "no_grad", Tensor=ours.Tensor))
+    assert "Not finished yet" in str(keep(gap))
+    keep(learner(SWITCH.format(off="0"), "no_grad", Tensor=ours.Tensor))
     text = (folder / "engine.py").read_text("utf-8")
     assert "@contextlib.contextmanager\ndef no_grad():  # yours\n" in text
-    engine = viz.engine("L04")
+    engine = lessons.engine("L04")
     with engine.no_grad():
         assert engine.Tensor.recording == 0
 
@@ -446,25 +451,25 @@ def test_a_leaf_that_no_gradient_reaches_has_none() -> None:
 
 def test_gaps_and_what_the_engine_does_not_have_are_not_kept(folder: Path) -> None:
     gap = learner("def fit(g, x):\n    return ...\n", "fit")
-    assert "Something is still open" in str(viz.keep(gap))
+    assert "Not finished yet" in str(keep(gap))
     other = learner("def fitting(g, x):\n    return g\n", "fitting")
-    with pytest.raises(ValueError, match="`fitting` is no part of the engine"):
-        viz.keep(other)
+    with pytest.raises(ValueError, match="`fitting` isn't a part of the engine"):
+        keep(other)
     foreign = learner("def fit(g, x):\n    return g + SCALE\n", "fit", SCALE=1)
-    told = repr(viz.keep(foreign))
+    told = repr(keep(foreign))
     assert told.startswith("… my_engine  fit is not kept yet: it uses `SCALE`")
     taken = "def fitted(g, x):\n    return g\n\n\ndef fit(g, x):\n    return fitted(g, x)\n"
     with pytest.raises(ValueError, match="The engine has a function `fitted` already"):
-        viz.keep(learner(taken, "fit"))
+        keep(learner(taken, "fit"))
     assert not folder.exists()
 
 
 def test_a_file_that_was_spoilt_is_left_alone(folder: Path) -> None:
-    viz.engine("L02")
+    lessons.engine("L02")
     file = folder / "engine.py"
     file.write_text(file.read_text("utf-8") + "def (\n", "utf-8")
     spoilt = file.read_text("utf-8")
-    for call in (lambda: viz.engine("L03"), lambda: viz.keep(ours.fit)):
+    for call in (lambda: lessons.engine("L03"), lambda: keep(ours.fit)):
         with pytest.raises(ValueError, match=r"engine.py, line \d+: .*Remedy: mend that line"):
             call()
     assert file.read_text("utf-8") == spoilt
@@ -507,47 +512,47 @@ def fit(g, x):
 def test_what_was_edited_by_hand_is_kept_beside_and_said(
     old: str, new: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    viz.engine("L02")
-    viz.keep(learner(HELPERS, "fit"))
-    viz.engine("L03")
+    lessons.engine("L02")
+    keep(learner(HELPERS, "fit"))
+    lessons.engine("L03")
     assert sorted(x.name for x in folder.iterdir()) == ["__init__.py", "engine.py"]
     before = edited(folder, old, new)
     capsys.readouterr()
-    viz.engine("L03")
+    lessons.engine("L03")
     told = capsys.readouterr().out
     assert "edited by hand" in told
     assert "my_engine/engine_edited_1.py" in told
     assert (folder / "engine_edited_1.py").read_text("utf-8") == before
-    viz.engine("L03")
+    lessons.engine("L03")
     assert "edited" not in capsys.readouterr().out
     edited(folder, old, new)
-    viz.engine("L03")
+    lessons.engine("L03")
     assert not (folder / "engine_edited_2.py").exists(), "this change is kept already"
     edited(folder, "import math\n", "import math  # another\n")
-    assert "my_engine/engine_edited_2.py" in str(viz.keep(learner(HELPERS, "fit")))
+    assert "my_engine/engine_edited_2.py" in str(keep(learner(HELPERS, "fit")))
 
 
 def test_an_own_function_with_its_mark_stays_and_a_part_may_be_deleted(folder: Path) -> None:
-    viz.keep(learner(HELPERS, "fit"))
-    viz.engine("L03")
+    keep(learner(HELPERS, "fit"))
+    lessons.engine("L03")
     source = "def mine_too(x):  # yours\n    return x, '\u2028'\n\n\n"
     edited(folder, "def caller():", source + "def caller():")
-    engine = viz.engine("L04")
+    engine = lessons.engine("L04")
     assert engine.mine_too(1) == (1, "\u2028")
     text = (folder / "engine.py").read_text("utf-8")
     start = text.index("def fit(g, x):  # yours")
     (folder / "engine.py").write_text(text[:start] + text[text.index("\n\n\n", start) :], "utf-8")
-    viz.engine("L04")
+    lessons.engine("L04")
     assert "def fit(g, x):  # ours\n" in (folder / "engine.py").read_text("utf-8")
     assert sorted(x.name for x in folder.iterdir()) == ["__init__.py", "engine.py"]
 
 
 def test_an_editors_line_ends_and_its_mark_are_no_changes(folder: Path) -> None:
-    viz.keep(learner(HELPERS, "fit"))
+    keep(learner(HELPERS, "fit"))
     file = folder / "engine.py"
     raw = file.read_bytes()
     file.write_bytes(b"\xef\xbb\xbf" + raw.replace(b"\n", b"\r\n"))
-    viz.engine("L02")
+    lessons.engine("L02")
     assert file.read_bytes() == raw
     assert not (folder / "engine_edited_1.py").exists()
 
@@ -563,19 +568,19 @@ def test_an_editors_line_ends_and_its_mark_are_no_changes(folder: Path) -> None:
 def test_a_file_that_cannot_be_read_is_named_and_left_alone(
     added: bytes, said: str, folder: Path
 ) -> None:
-    viz.engine("L02")
+    lessons.engine("L02")
     file = folder / "engine.py"
     own = b"def own(x):  # yours\n    return x\n"
     file.write_bytes(file.read_bytes() + added + own)
     spoilt = file.read_bytes()
-    for call in (lambda: viz.engine("L03"), lambda: viz.keep(ours.fit), viz.course):
+    for call in (lambda: lessons.engine("L03"), lambda: keep(ours.fit), lessons.course):
         with pytest.raises(ValueError, match=said):
             call()
     assert file.read_bytes() == spoilt
     file.unlink()
     file.mkdir()
     with pytest.raises(ValueError, match=r"engine.py cannot be read \(Is a directory\)"):
-        viz.engine("L03")
+        lessons.engine("L03")
 
 
 def full(path: Any, content: Any) -> None:
@@ -596,210 +601,156 @@ def test_where_nothing_can_be_written_a_lesson_goes_on(
         folder.parent.joinpath("file").write_text("")
         monkeypatch.setenv(mine.FOLDER, str(folder.parent / "file"))
         reason = "Not a directory"
-    engine = viz.engine("L02")
+    engine = lessons.engine("L02")
     told = capsys.readouterr().out
     assert told.count("Nothing was kept") == 1
     assert reason in told
     assert "written to" not in told
     assert engine.topological_order([engine.Node("Placeholder", name="x")])
-    shown = str(viz.keep(ours.fit))
+    shown = str(keep(ours.fit))
     assert shown.startswith("… my_engine  Nothing was kept: my_engine/engine.py cannot be written")
-    assert viz.engine("L02", ours.fit).fit is not None
+    assert lessons.engine("L02", ours.fit).fit is not None
     assert not (folder / "engine.py").exists()
 
 
 def test_what_was_edited_is_not_written_over_where_its_copy_cannot_be(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    viz.engine("L02")
+    lessons.engine("L02")
     before = edited(folder, "EVENTS = []", "EVENTS = [1]")
     monkeypatch.setattr(files, "write", full)
-    viz.engine("L03")
+    lessons.engine("L03")
     assert (folder / "engine.py").read_text("utf-8") == before
 
 
 def test_an_unknown_lesson_is_refused(folder: Path) -> None:
     with pytest.raises(ValueError, match="No lesson L77 adds to the engine"):
-        viz.engine("L77")
+        lessons.engine("L77")
 
 
-def test_our_answer_is_shown_after_a_try_and_under_its_own_name(monkeypatch):
-    monkeypatch.setattr(viz.lesson.judged, "_tried", set())
-    assert "First try it yourself" in repr(viz.solution("L00.core", "dynamic"))
-    viz.check("L00.core", ..., 7)
-    assert "First try it yourself" in repr(viz.solution("L00.core", "dynamic")), "only a gap"
+def test_our_answer_is_shown_after_a_try_and_under_its_own_name():
+    assert "First try it yourself" in repr(lessons.solution("L00.core", "dynamic"))
+    lessons.check("L00.core", ..., 7)
+    assert "First try it yourself" in repr(lessons.solution("L00.core", "dynamic")), "only a gap"
     with pytest.raises(AssertionError):
-        viz.check("L00.core", 6, 7)
-    shown = viz.solution("L00.core", "dynamic", "pad")
+        lessons.check("L00.core", 6, 7)
+    shown = lessons.solution("L00.core", "dynamic", "pad")
     for text in (repr(shown), shown._repr_markdown_()):
         assert re.findall(r"^def (\w+)", text, re.M) == ["our_dynamic", "our_pad"]
         assert "yours" not in text.split("def ", 1)[1]
     assert 'lang="zh"' in shown._repr_markdown_()
-    with pytest.raises(ValueError, match="no part of the engine"):
-        viz.solution("L00.core", "nothing")
+    with pytest.raises(ValueError, match="isn't a part of the engine"):
+        lessons.solution("L00.core", "nothing")
 
 
 def test_where_nbgrader_grades_no_cell_ends_with_what_it_would_take_for_points(monkeypatch, capsys):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    assert viz.check("L00.core", 7, 7) is None
+    assert lessons.check("L00.core", 7, 7) is None
     assert "✓ L00.core" in capsys.readouterr().out
 
 
 def test_what_a_check_has_refused_is_not_kept(folder: Path) -> None:
-    """Also where another check, which asks for less, has accepted it."""
-    notebook: dict[str, Any] = {"np": np}
-    probes = "def rows():\n    return pad([[1]])[0]\ndef mask():\n    return pad([[1]])[1]\n"
-    learner(probes, "mask", notebook)
-    wrong = learner("def pad(rows, filler=0.0):\n    return rows, rows\n", "pad", notebook)
+    wrong = learner("def pad(rows, filler=0.0):\n    return rows, rows\n", "pad", {"np": np})
     with pytest.raises(check.CheckFailed):
-        check.check("L06.core", notebook["mask"], [[True]])
-    check.check("L06.core", notebook["rows"], [[1]])
-    assert "pad is not kept yet: the check L06.core has refused it" in str(viz.keep(wrong))
+        check.check("L06.core", wrong)
+    assert "pad is not kept yet: the check L06.core has refused it" in str(keep(wrong))
     assert not (folder / "engine.py").exists()
-    mended = learner(PARTS["pad"].source, "pad", notebook)
-    check.check("L06.core", notebook["mask"], [[True]])
-    assert "kept in my_engine/engine.py" in str(viz.keep(mended))
+    mended = learner(PARTS["pad"].source, "pad", {"np": np})
+    check.check("L06.core", mended)
+    assert "my_engine/engine.py now uses your `pad`" in str(keep(mended))
 
 
-def test_what_one_cell_refuses_is_not_kept_when_the_next_accepts_it(folder: Path) -> None:
-    """Also where both ask through one helper, whose line calls the check for each of them."""
-    notebook: dict[str, Any] = {"np": np, "viz": viz}
-    wrong = learner("def pad(rows, filler=0.0):\n    return rows, rows\n", "pad", notebook)
-    helper = 'def judge(rows):\n    viz.check("L06.core", lambda: pad(rows)[0], [[1]])\n'
-    learner(helper, "judge", notebook)
-    with pytest.raises(check.CheckFailed):
-        exec(compile("judge([[2]])", "<cell 1>", "exec"), notebook)
-    exec(compile("judge([[1]])", "<cell 2>", "exec"), notebook)
-    assert "the check L06.core has refused it" in str(viz.keep(wrong))
-    assert not (folder / "engine.py").exists()
+def test_former_names_work_and_say_what_takes_their_place() -> None:
+    def wrong(w: Any, g: Any, speed: Any, rate: float, share: float) -> Any:
+        speed += g
+        return w - rate * speed, speed
 
-
-def test_what_is_kept_names_the_checks_that_have_passed_it_as_it_is(folder: Path) -> None:
-    """What has not run since the kernel started is told as such, and gets no ✓."""
-    notebook: dict[str, Any] = {}
-    source = "def step(a, b):\n    return a - b\n" + PARTS["momentum"].source
-    source = source.replace("w - rate * speed", "step(w, rate * speed)")
-    mine = learner(source, "momentum", notebook)
-    stays = "def answer():\n    return momentum(7, 0, 0, 1, 0)[0]\n"
-    answer = learner(stays, "answer", notebook)
-    text = find_check("L14.core").text[0]
-
-    def kept() -> list[str]:
-        return repr(viz.keep(mine)).splitlines()[1:]
-
-    again = "  Run the cells with these checks, then this one again."
-    late = [f"  not tested yet since the notebook was started: {text}"]
-    assert kept() == [*late, again]
-    check.check("L14.core", 7, 7)
-    assert kept() == [*late, again], "no function of the notebook was judged"
-    check.check("L14.core", answer, 7)
-    assert kept() == [f"  passed: {text}"]
-    assert repr(viz.keep(mine)).startswith("✓ my_engine")
-    learner("def step(a, b):\n    return a - b + 0\n", "step", notebook)
-    assert kept() == [*late, again], "what it calls is another function now"
-
-
-def test_a_part_that_a_decorator_has_made_is_judged_like_any_other(folder: Path) -> None:
-    notebook: dict[str, Any] = {"contextlib": contextlib, "Tensor": ours.Tensor}
-    mine = learner(PARTS["no_grad"].source, "no_grad", notebook)
-    switched = "def switched():\n    with no_grad():\n        return Tensor.recording\n"
-    answer = learner(switched, "switched", notebook)
-    check.check("L03.faded.2", answer, False)
-    assert repr(viz.keep(mine)).startswith("✓ my_engine")
-    with pytest.raises(check.CheckFailed):
-        check.check("L03.faded.2", answer, True)
-    assert "the check L03.faded.2 has refused it" in repr(viz.keep(mine))
+    with pytest.warns(
+        FutureWarning, match=r'`lessons.check\("L14.core", momentum\)` runs these steps'
+    ):
+        right = lessons.downhill(4.0, 0.125, 0.5)
+    assert [right[f"step {i}, new weight"] for i in (1, 2, 3)] == [3.0, 1.75, 0.6875]
+    with pytest.warns(FutureWarning, match=r"removed in the next version"):
+        found = lessons.downhill(4.0, 0.125, 0.5, wrong)
+    assert found["step 1, changed in place"] == ["speed"]
+    assert found["step 2, new speed"] == 14
 
 
 def test_each_part_is_judged_by_some_check_of_its_lesson() -> None:
     judged = {
-        (part, c.id[:3]) for b in lessons().values() for c in b.checks.values() for part in c.parts
+        (part, c.id[:3])
+        for b in all_lessons().values()
+        for c in b.checks.values()
+        for part in c.parts
     }
     assert judged == {(name, part.lesson) for name, part in PARTS.items()}
 
 
-def test_an_error_in_a_function_that_was_kept_is_told_as_one(folder: Path) -> None:
-    viz.keep(learner("def fit(g, x):\n    return g[9]\n", "fit"))
-    trial = viz.engine("L03", learner(PARTS["walk_back"].source, "walk_back"))
-    x = trial.Tensor([2.0], requires_grad=True)
-    with pytest.raises(check.CheckFailed, match=r"it arose in your `fit`, which my_engine/engine"):
-        check.check("L03.stretch", lambda: (x * x).backward(), None)
-    notebook: dict[str, Any] = {"y": x * x}
-    learner("def fit(g, x):\n    return g[9]\n", "fit", notebook)
-    judged = learner("def mine():\n    fit\n    y.backward()\n", "mine", notebook)
-    with pytest.raises(check.CheckFailed) as failed:
-        check.check("L03.stretch", judged, None)
-    assert "IndexError" in str(failed.value)
-    assert "it arose" not in str(failed.value)
-
-
 def asked(answer: str, names: dict[str, Any]) -> str:
     """What a check says below an answer in its own cell."""
-    names |= {"viz": viz}
+    names |= {"lessons": lessons}
     with pytest.raises(check.CheckFailed) as failed:
-        learner(f"{answer}\nviz.check('L02.core', lambda: mine(y), 1)\n", "mine", names)
+        learner(f"{answer}\nlessons.check('L02.core', lambda: mine(y), 1)\n", "mine", names)
     return str(failed.value)
 
 
 def test_an_error_names_the_line_of_the_answer(folder: Path) -> None:
     answer = "def mine(y):\n    def inner():\n        return y[9]\n    return inner()\n"
-    assert "it arose in `mine`, at: return y[9]" in asked(answer, {"y": [1]})
-    assert "it arose" not in asked("def mine(y):\n    return y\n", {"y": 2})
-
-
-def test_what_a_kept_function_was_handed_comes_before_its_own_lines(folder: Path) -> None:
-    viz.keep(learner(PARTS["topological_order"].source, "topological_order"))
-    engine = viz.engine("L02")
-    names = {"y": engine.Node("Placeholder", name="y"), "order": engine.topological_order}
-    told = asked("def mine(y):\n    return order(y)\n", names)
-    assert "it arose in `mine`, at: return order(y)" in told
-    assert "it arose in `topological_order` of my_engine/engine.py, which your `mine` calls" in told
-    assert "delete it" not in told
+    assert "It happens in `mine`, in this line: return y[9]" in asked(answer, {"y": [1]})
+    assert "It happens" not in asked("def mine(y):\n    return y\n", {"y": 2})
 
 
 def test_only_functions_are_kept(folder: Path) -> None:
-    with pytest.raises(ValueError, match="`static` is no function that was written with `def`"):
-        viz.keep(type("static", (), {}))
+    with pytest.raises(ValueError, match="`static` isn't a function written with `def`"):
+        keep(type("static", (), {}))
 
 
 def test_a_trial_takes_what_was_written_as_the_part_that_it_fills(folder: Path) -> None:
     """Else ours would stand in its place, and be judged."""
     nameless = learner("pad = lambda rows, filler=0.0: (rows, rows)\n", "pad")
-    with pytest.raises(ValueError, match=r"`pad` is no function .* `def pad\(...\):`"):
-        viz.engine("L06", nameless)
+    with pytest.raises(ValueError, match=r"`pad` isn't a function .* `def pad\(...\):`"):
+        lessons.engine("L06", nameless)
     other = learner("def mine(rows, filler=0.0):\n    return rows, rows\npad = mine\n", "pad")
-    with pytest.raises(ValueError, match="`mine` is no part of the engine"):
-        viz.engine("L06", other)
+    with pytest.raises(ValueError, match="`mine` isn't a part of the engine"):
+        lessons.engine("L06", other)
 
 
 def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):
     notebooks = Path(__file__).parents[1] / "notebooks"
-    start = viz.course(notebooks)
+    start = lessons.course(notebooks)
     by_number = {stop.number: stop for stop in start.stops}
     assert list(by_number) == ["", *LESSONS]
     assert {stop.state for stop in start.stops} == {"open", "new"}
     assert by_number["L01"].after == ("L00",)
-    viz.keep(learner(PARTS["dynamic"].source, "dynamic", note=ours.note))
-    assert viz.course(notebooks).stops[1].state == "begun"
-    viz.keep(learner(PARTS["static"].source, "static", note=ours.note))
-    done = viz.course(notebooks)
+    keep(learner(PARTS["dynamic"].source, "dynamic", note=ours.note))
+    assert lessons.course(notebooks).stops[1].state == "begun"
+    keep(learner(PARTS["static"].source, "static", note=ours.note))
+    done = lessons.course(notebooks)
     assert done.stops[1].state == "done"
     html = done._repr_html_()
     assert '<li data-state="done"><a href="00_one_formula_two_graphs.ipynb">' in html
     assert "✓ <code>static</code>" in html
     for path in notebooks.glob("[0-9]*.ipynb"):
         assert f'href="{path.name}"' in html
+    assert '<li data-state="open"><a href="tour.ipynb">' in html
+    with pytest.raises(AssertionError):
+        lessons.check("tour.exercise", 1, 2)
+    assert lessons.course(notebooks).stops[0].state == "open"
+    lessons.check("tour.exercise", 2, 2)
+    solved = lessons.course(notebooks)
+    assert solved.stops[0].state == "done"
+    assert "done: you solved its exercise" in str(solved).splitlines()[0]
     with pytest.raises(ValueError, match="no lessons"):
-        viz.course(folder.parent)
+        lessons.course(folder.parent)
 
 
 def test_a_lesson_that_is_read_again_begins_as_it_did(folder: Path) -> None:
     """What later lessons added is kept, and does not change what an earlier one shows."""
-    viz.engine("L12")
+    lessons.engine("L12")
     helper = "def half(x):\n    return x / 2\n\n\n"
-    viz.keep(learner(f"{helper}def decide(node):\n    return bool(half(node.value))\n", "decide"))
-    again = viz.engine("L05")
+    keep(learner(f"{helper}def decide(node):\n    return bool(half(node.value))\n", "decide"))
+    again = lessons.engine("L05")
     assert again.placeholder("n"), "without L12's part any node is true"
     assert not hasattr(again, "decide")
     assert "def half(x)" in (folder / "engine.py").read_text("utf-8")
-    assert viz.engine("L05", learner(PARTS["cond"].source, "cond")).cond
+    assert lessons.engine("L05", learner(PARTS["cond"].source, "cond")).cond

@@ -90,7 +90,7 @@ ROWS = [(p, name) for p, (table, _) in PLACES.items() for name, w in table.items
 WORK = [(p, name) for p, (table, _) in PLACES.items() for name, w in table.items() if w.call]
 
 
-@pytest.mark.parametrize(("place", "theirs"), ROWS)
+@each(ROWS)
 def test_a_name_from_elsewhere_is_answered_with_ours(place: str, theirs: str) -> None:
     table, owner = PLACES[place]
     with pytest.raises(AttributeError) as caught:
@@ -106,16 +106,18 @@ def test_a_name_from_elsewhere_is_answered_with_ours(place: str, theirs: str) ->
     assert error.pair[0] != error.pair[1]
 
 
-@pytest.mark.parametrize(("place", "theirs"), WORK)
+PROGRAMS = [path.read_text("utf-8") for path in Path(__file__).parent.glob("faces/programs/*.py")]
+
+
+@each(WORK)
 def test_a_name_that_works_is_there_and_says_what_it_is(place: str, theirs: str) -> None:
     table, owner = PLACES[place]
     found = getattr(owner(), theirs)
     assert theirs in dir(owner())
     assert found.__name__ == theirs
     assert table[theirs].ours[0] in found.__doc__
-    programs = (Path(__file__).parent / "faces").glob("programs/*.py")
-    said = [*LINES, *(path.read_text("utf-8") for path in programs)]
-    assert any(f".{theirs}(" in line for line in said), "a line in tests/spellings.py"
+    said = any(f".{theirs}(" in line for line in (*LINES, *PROGRAMS))
+    assert said, "a line in tests/spellings.py"
 
 
 def first_doubled(*xs: Any) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import viz
+from minigrad_lessons.lesson import my_engine as mine
 from viz.film.others import other_film
-from viz.lesson import my_engine as mine
 from viz.page.player import Player
 from viz.picture.others import behind
 
@@ -152,4 +152,4 @@ def test_a_cycle_that_a_wrong_engine_tells_of_comes_to_an_end() -> None:
     y = x * x
     assert {*behind([y], {x: (y,)})} == {x, y}
     told = captions(Player([other_film([y], {}, [])]))
-    assert told[-1] == "done: of these nodes nothing was noted."
+    assert told[-1] == "done: nothing was noted about these nodes."

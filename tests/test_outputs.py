@@ -15,9 +15,9 @@ from viz.picture import layout
 from viz.words import mine
 
 CELLS = (
-    "import viz\nviz.language('en')",
-    "from viz.lesson.keep import progress\nprogress()['L00'], viz.progress()",
-    "viz.engine('L01').dynamic([], 3)",
+    "import minigrad_lessons as lessons, viz\nviz.language()",
+    "from minigrad_lessons.lesson.keep import progress\nprogress()['L00'], lessons.progress()",
+    "lessons.engine('L01').dynamic([], 3)",
     "from viz.picture.layout import layout\nlayout('digraph { a -> b }')[:9]",
     "import os\nsorted(name for name in os.environ if name.startswith('MINIGRAD'))",
 )
@@ -66,13 +66,14 @@ def test_nothing_of_the_learner_and_the_machine_is_stored(
     monkeypatch.setenv("PATH", f"{dot.parent}{os.pathsep}{os.environ['PATH']}")
     before = sorted(x.name for x in tmp_path.rglob("*"))
     outputs.refresh(notebook)
-    _, kept, engine, drawn, variables = texts(notebook)
+    language, kept, engine, drawn, variables = texts(notebook)
+    assert language == "Language: English"
     assert "'dynamic': False" in kept
     assert "No answers are kept" in kept
     assert "ours, as long as you have none: dynamic, static" in engine
     assert engine.startswith("3\n") or engine.endswith("\n3")
     assert drawn in ("'<?xml ver'", "'<svg widt'")
-    assert variables == str(sorted([mine.FOLDER, layout.PINNED]))
+    assert variables == str(sorted(["MINIGRAD_LANGUAGE", mine.FOLDER, layout.PINNED]))
     assert sorted(x.name for x in tmp_path.rglob("*")) == before
     assert (tmp_path / "my_engine" / "engine.py").read_text("utf-8") == OWN
 

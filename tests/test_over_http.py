@@ -14,10 +14,10 @@ import pytest
 from lessons import LESSONS, code_cells
 
 import minigrad as mg
-import viz
+import minigrad_lessons as lessons
 from minigrad.saving.endpoint import Endpoint
-from viz.lesson import over_http as serving
-from viz.questions import find_lesson
+from minigrad_lessons.lesson import over_http as serving
+from minigrad_lessons.questions import find_lesson
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -35,43 +35,43 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_process_of_its_own_answers_with_the_bits_of_the_graph(file: Path) -> None:
     rows = np.array([[1.0, 2.0], [0.1, 0.3]], np.float32)
-    reply = viz.over_http("L14", file, rows)
+    reply = lessons.over_http("L14", file, rows)
     expected = rows @ np.array([[1.0], [10.0]], np.float32), rows * rows
     assert [y.astype(np.float32).tolist() for y in reply.outputs] == [y.tolist() for y in expected]
     assert reply.fresh
     assert "saving" in reply.loaded
     assert not {"nn", "optim", "compiler"} & {*reply.loaded}
-    assert "ended, with code 0" in str(reply)
+    assert "ended with code 0" in str(reply)
     assert f"it loaded {', '.join(reply.loaded)}." in str(reply)
 
 
 def test_what_is_wrong_is_said(file: Path) -> None:
     with pytest.raises(ValueError, match=r"refused: FeedError.*\(None, 2\)"):
-        viz.over_http("L14", file, [1.0])
+        lessons.over_http("L14", file, [1.0])
     with pytest.raises(ValueError, match="refused: ValueError: zip"):
-        viz.over_http("L14", file)
+        lessons.over_http("L14", file)
     file.write_bytes(b"no graph")
     with pytest.raises(ValueError, match="refused: FormatError: "):
-        viz.over_http("L14", file, [[1.0, 2.0]])
+        lessons.over_http("L14", file, [[1.0, 2.0]])
 
 
 def test_where_no_process_can_be_started_the_stored_answer_is_shown_and_said_to_be(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "emscripten")
-    reply = viz.over_http("L14", file, [[1.0, 2.0]])
+    reply = lessons.over_http("L14", file, [[1.0, 2.0]])
     assert not reply.fresh
-    assert "stored answer, of minigrad" in str(reply)
+    assert "stored answer, from minigrad" in str(reply)
     assert "static" in reply.loaded
     assert f"loaded {', '.join(reply.loaded)}." in str(reply)
     assert reply.outputs[0].shape == (8, 10)
     with pytest.raises(OSError, match="no processes here"):
-        viz.over_http("L00", file, [[1.0, 2.0]])
+        lessons.over_http("L00", file, [[1.0, 2.0]])
 
 
 def test_what_is_stored_is_what_the_lesson_shows() -> None:
     notebook = next(path for path in LESSONS if path.name.startswith("14_"))
-    cell = next(c for c in code_cells(notebook) if "viz.over_http(" in c.source)
+    cell = next(c for c in code_cells(notebook) if "lessons.over_http(" in c.source)
     shown = "".join(output.get("text", "") for output in cell.outputs)
     chances = np.asarray(find_lesson("L14").served["outputs"][0])
     assert np.allclose(chances.sum(axis=1), 1, atol=1e-3)
@@ -118,7 +118,7 @@ def test_what_minigrad_trains_is_what_a_loop_by_hand_trains(mode: str) -> None:
     def loss(x: Any, w: Any, b: Any) -> Any:
         return ((w * x + b) * (w * x + b)).sum()
 
-    found = viz.trained(mode, loss, start, [x], steps=3, rate=0.05, momentum=0.5)
+    found = lessons.trained(mode, loss, start, [x], steps=3, rate=0.05, momentum=0.5)
     (w, b), speeds = start, [np.zeros(1), np.zeros(1)]
     for _ in range(3):
         y = w * x + b
@@ -127,15 +127,15 @@ def test_what_minigrad_trains_is_what_a_loop_by_hand_trains(mode: str) -> None:
     assert np.allclose(found, [w, b], rtol=1e-12)
     assert start[0] == 4
     with pytest.raises(KeyError):
-        viz.trained("lazy", loss, start, [x])
+        lessons.trained("lazy", loss, start, [x])
 
 
 def test_runs_agree_to_the_bit_or_nearly_or_not_at_all() -> None:
     first, near = [np.zeros(2), np.ones(3)], [np.zeros(2), np.ones(3)]
     near[1][2] += 5e-7
-    assert viz.agreement(first, first, near) == [(True, True), (True, True), (False, True)]
-    assert viz.agreement(first, near, tolerance=1e-7)[1] == (False, False)
+    assert lessons.agreement(first, first, near) == [(True, True), (True, True), (False, True)]
+    assert lessons.agreement(first, near, tolerance=1e-7)[1] == (False, False)
     negative = [-first[0], first[1]]
-    assert viz.agreement(first, negative)[1] == (False, True)  # -0.0 has other bits
+    assert lessons.agreement(first, negative)[1] == (False, True)  # -0.0 has other bits
     with pytest.raises(ValueError, match="longer than"):
-        viz.agreement(first, first[:1])
+        lessons.agreement(first, first[:1])

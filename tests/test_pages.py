@@ -20,6 +20,7 @@ from lessons import LESSONS, NOTEBOOKS, ROOT
 from looks import luminance, violations
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.page import stored
@@ -316,7 +317,7 @@ class Kernel:
 def view(monkeypatch: pytest.MonkeyPatch, msg_id: str) -> bool:
     """Whether a widget is stored as a live view."""
     monkeypatch.setattr(stored, "get_ipython", lambda: Kernel(msg_id))
-    found = [make()._repr_mimebundle_() for make in (lambda: viz.quiz("L00.1"), film_of_one)]
+    found = [make()._repr_mimebundle_() for make in (lambda: lessons.quiz("L00.1"), film_of_one)]
     data = [bundle[0] if isinstance(bundle, tuple) else bundle for bundle in found]
     assert all({"text/plain", "text/html"} <= set(each) for each in data)
     kept = {stored.VIEW in each for each in data}
@@ -340,9 +341,9 @@ def test_a_view_is_stored_for_a_browser_and_not_for_a_program(
 
 
 def test_nbconvert_keeps_the_chosen_language_the_questions_and_the_film(tmp_path: Path) -> None:
-    setup = 'import minigrad as mg\nimport viz\nviz.language("zh")'
+    setup = 'import minigrad as mg, minigrad_lessons as lessons, viz\nviz.language("zh")'
     film = 'viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3)'
-    cells = [nbformat.v4.new_code_cell(source) for source in (setup, 'viz.quiz("L00.1")', film)]
+    cells = [nbformat.v4.new_code_cell(source) for source in (setup, 'lessons.quiz("L00.1")', film)]
     halves = '<div lang="en">\n\nprose\n\n</div>\n\n<div lang="zh">\n\n正文\n\n</div>'
     cells.append(nbformat.v4.new_markdown_cell(halves))
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "lesson.ipynb")

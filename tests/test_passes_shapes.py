@@ -78,7 +78,7 @@ def test_shapes_that_the_user_knows() -> None:
 
 def test_shapes_that_cannot_be() -> None:
     graph = classifier()
-    with pytest.raises(mg.ShapeError, match=r"x cannot have shape \(5, 9\), as \(None, 8\)"):
+    with pytest.raises(mg.ShapeError, match=r"x cannot have shape \(5, 9\), because \(None, 8\)"):
         graph.optimize([mg.passes.with_shapes({"x": (5, 9)})])
     with pytest.raises(mg.GraphError, match="no node named z"):
         graph.optimize([mg.passes.with_shapes({"z": (5,)})])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import linecache
 import os
 import subprocess
 import sys
+import threading
+import time
 from itertools import count
 from types import FunctionType
 from typing import Any
@@ -15,12 +19,13 @@ import pytest
 from lessons import ROOT
 from test_exercises import PROPERTIES, answers
 
-import viz
-from viz.lesson.check import CheckFailed
-from viz.lesson.exercise.cases import Draw, find
-from viz.lesson.exercise.judge import expected, judge
-from viz.lesson.keep import reference
-from viz.questions import find_check
+import minigrad_lessons as lessons
+from minigrad_lessons.lesson.check import CheckFailed
+from minigrad_lessons.lesson.exercise.cases import Draw, find
+from minigrad_lessons.lesson.exercise.judge import expected, judge
+from minigrad_lessons.lesson.keep import reference
+from minigrad_lessons.lesson.limit import Endless, limited
+from minigrad_lessons.questions import find_check
 from viz.words import mine
 
 pytestmark = pytest.mark.usefixtures("english")
@@ -34,13 +39,13 @@ def written(id: str, source: str) -> list[FunctionType]:
     file = f"<answer {next(numbers)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     exec(compile(source, file, "exec"), names)
-    return [names[name] for name in find_check(id).parts]
+    return [names[name] for name in find_check(id).parts or PROPERTIES[id].spec]
 
 
 def told(id: str, source: str) -> str:
     """What a check says of a wrong answer."""
     with pytest.raises(CheckFailed) as failed:
-        viz.check(id, *written(id, source))
+        lessons.check(id, *written(id, source))
     return str(failed.value)
 
 
@@ -113,8 +118,8 @@ def test_a_wrong_value_is_told_with_a_program_to_copy():
         "      b = x.sum(axis=1)",
         "      same = same_work(a, b)",
         "  `same` is True; expected False.",
-        "  These two differ only in `attrs`. "
-        "Compare the two dicts themselves, not what they print.",
+        "  These two nodes differ only in `attrs`, so compare those, too: "
+        "the dicts themselves, since two of them may print alike.",
     ]
 
 
@@ -140,6 +145,41 @@ def test_each_mistake_has_its_message(mistake):
     assert says in told("L08.core", f"def same_work(a, b):\n{body}")
 
 
+def test_what_no_count_of_lines_stops_is_stopped_by_the_clock_and_nothing_else_is():
+    """One thread watches all calls, in whichever thread each one runs, and then ends."""
+    ended = []
+
+    def endless(seconds: float) -> None:
+        began = time.monotonic()
+        with contextlib.suppress(Endless), limited(seconds):
+            while time.monotonic() < began + 5:
+                pass
+        ended.append(round(time.monotonic() - began - seconds))
+
+    for _ in range(2):
+        other = threading.Thread(target=endless, args=(0.4,))
+        other.start()
+        endless(0.1)
+        with limited(0.1):
+            pass
+        other.join()
+    time.sleep(0.3)
+    assert ended == [0] * 4
+
+
+def test_in_a_browser_lines_alone_stop_an_answer_without_threads_or_processes(monkeypatch):
+    def refused(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    endless = "def same_work(a, b):\n    while True:\n        pass"
+    assert "We stopped your code after 20,000 lines." in told("L08.core", endless)
+    known = [a for a in answers("L05") if "L05-stretch" in a["to"] and a["is"] == "unusual"]
+    assert judge("L05.stretch", written("L05.stretch", known[-1]["code"])) is None
+
+
 def test_who_follows_every_path_is_told_so():
     each = """
 def merge_common(outputs, same=same_work):
@@ -158,19 +198,23 @@ def test_short_programs_are_worth_half_the_points_where_they_are_counted(monkeyp
     known = {answer["because"]: answer["code"] for answer in answers("L09") if "code" in answer}
     large = next(code for because, code in known.items() if "larger than 512" in because)
     counted: dict[str, Any] = {}
-    monkeypatch.setattr("viz.lesson.check.counted", counted)
-    viz.check("L09.stretch", *written("L09.stretch", large))
+    monkeypatch.setattr("minigrad_lessons.lesson.check.counted", counted)
+    lessons.check("L09.stretch", *written("L09.stretch", large))
     assert [shown.mark for shown in counted.values()] == ["✓", "✗"]
-    viz.check("L09.core", *written("L09.core", "def lifetimes(order, kept):\n    return {}"))
+    lessons.check("L09.core", *written("L09.core", "def lifetimes(order, kept):\n    return {}"))
     assert counted["L09.core"].mark == "✗"
     assert "L09.core.short" not in counted
+    lessons.check("L09.stretch", *written("L09.stretch", "def plan(lives, sizes):\n    return {}"))
+    assert "L09.stretch.short" not in counted, "another seed has found a short program"
+    lessons.check("L09.stretch", *written("L09.stretch", large))
+    assert "L09.stretch.short" not in counted
 
 
 def test_what_is_right_is_kept_and_said_so(tmp_path, monkeypatch):
     monkeypatch.setenv(mine.FOLDER, str(tmp_path))
     right = "    return -(-cost // (slow - fast)) if slow > fast else None"
     right = f"def break_even(cost, slow, fast):\n{right}"
-    said = repr(viz.check("L13.core", *written("L13.core", right)))
+    said = repr(lessons.check("L13.core", *written("L13.core", right)))
     assert "Kept: my_engine/engine.py now uses your `break_even`." in said
     assert "return -(-cost" in (tmp_path / "my_engine" / "engine.py").read_text("utf-8")
 
@@ -178,8 +222,9 @@ def test_what_is_right_is_kept_and_said_so(tmp_path, monkeypatch):
 def test_another_function_is_not_taken_for_the_answer():
     (function,) = written("L08.core", "def same_work(a, b):\n    return a is b")
     function.__name__ = "other"
-    with pytest.raises(ValueError, match="is about same_work, but it was given other"):
-        viz.check("L08.core", function)
+    for given, name in ((function, "other"), (functools.partial(function), "functools"), (3, "3")):
+        with pytest.raises(CheckFailed, match=f"with `def`: same_work. This is {name}"):
+            lessons.check("L08.core", given)
 
 
 def test_a_failing_graph_is_played_at_the_wrong_step():

@@ -26,6 +26,16 @@ def test_the_first_screen_is_one_screen() -> None:
     assert int(height[1]) + 24 * sum(1 + count // 110 for count in lines) <= 900
 
 
+def test_the_first_screen_leads_to_a_browser_and_the_third_has_a_model_that_moves() -> None:
+    assert re.findall(r"\]\((docs/deploy/README\.md#binder)\)", SCREEN)
+    before = README.partition("pictures/gpt2_en.svg")[0]
+    assert before.count("\n## ") == 2, "who it is for, and how to see your own model"
+    for half in README.split("## 中文说明\n"):
+        who = re.findall(r"^- \[[^\]]+\]\((https://\S+)\)", half, re.MULTILINE)[:5]
+        names = ("micrograd", "minitorch", "tinytorch", "d2l", "pytorch")
+        assert [name in url for name, url in zip(names, who, strict=True)] == [True] * 5
+
+
 @pytest.mark.parametrize("command", ["lab", "test"])
 def test_the_first_screen_has_the_two_commands_for_readers_of_either_language(command: str) -> None:
     (said,) = re.findall(rf"^    python tasks.py {command} +# (.+)$", SCREEN, re.MULTILINE)
@@ -41,8 +51,8 @@ def test_the_first_screen_says_the_same_in_both_languages() -> None:
     chinese = [p for p in halves if not re.search("[a-z]{3,} [a-z]{3,}", p)]
     both = [p for p in halves if p not in english + chinese]
     assert len(english) == len(chinese) == 1
-    assert [english[0].count("**"), english[0].count("*born*")] == [2, 1]
-    assert [chinese[0].count("**"), chinese[0].count("*诞生*")] == [2, 1]
+    assert english[0].count("**") == chinese[0].count("**") == 4
+    assert english[0].count("PyTorch") == chinese[0].count("PyTorch") == 1
     for paragraph in both:
         for line in paragraph.splitlines():
             first, _, second = line.partition(" · ")

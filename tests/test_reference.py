@@ -17,6 +17,7 @@ import pytest
 from covering import each
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 
 ROOT = Path(__file__).parents[1]
@@ -31,16 +32,17 @@ MODULES = {
     "minigrad.optim": mg.optim,
     "minigrad.passes": mg.passes,
     "minigrad.data": mg.data,
+    "minigrad_lessons": lessons,
     "viz": viz,
 }
 # Public callables that show nothing, and why.
 NO_EXAMPLE = {
     "minigrad.passes.Change": "made by passes, and shown where graphs are optimised",
     "minigrad.passes.PassRecord": "made by passes, and shown where graphs are optimised",
+    "minigrad_lessons.Ratio": "given by Bench.ratio, and shown there",
     "viz.Animation": "made by viz.animate, and shown there",
     "viz.Bench": "made by viz.bench, and shown there",
     "viz.Board": "made by viz.passes and others, and shown there",
-    "viz.Ratio": "given by Bench.ratio, and shown there",
     "viz.Chart": "made by other functions, and shown where they are",
     "viz.Diagram": "made by viz.draw, and shown there",
     "viz.Player": "made by viz.step and others, and shown there",
@@ -103,7 +105,7 @@ def test_every_public_name_says_what_it_is(name: str) -> None:
     assert len(line) > 10
 
 
-@pytest.mark.parametrize("name", CALLABLE)
+@each(CALLABLE)
 def test_every_public_callable_shows_what_it_does(name: str) -> None:
     shown = ">>> " in (inspect.getdoc(NAMES[name]) or "")
     assert shown != (name in NO_EXAMPLE), "an example, or a reason for there being none"

@@ -60,7 +60,7 @@ def test_no_grad_and_scopes_do_not_reach_the_replay(thing: str) -> None:
     obj, feed = things[thing]
     with mg.no_grad(), mg.name_scope("outer"):
         player = viz.step(obj, feed)
-        assert (context.recording, context.scope) == (False, "outer")
+        assert (context.now.recording, context.now.scope) == (False, "outer")
     assert "2 + 2 = 4" in captions(player)
     if thing != "function":
         assert player.films[0].picture.groups == ()

@@ -126,7 +126,7 @@ def without_ids(cells: Cells) -> None:
 
 
 def edited(cells: Cells) -> None:
-    cells[at(cells, TESTS)]["source"] = "viz.check = print"
+    cells[at(cells, TESTS)]["source"] = "lessons.check = print"
 
 
 def as_text(cells: Cells) -> None:
@@ -164,8 +164,8 @@ HARM: dict[str, Callable[[Cells], None]] = {
     "tests moved to the end": moved(TESTS, 1000),
     "stub moved to the end": moved(CORE, 1000),
     "graded cells shuffled": shuffled,
-    "answer split": split(answer_place, "viz.check("),
-    "tests split": split(lambda cells: at(cells, TESTS), "viz.check("),
+    "answer split": split(answer_place, "lessons.check("),
+    "tests split": split(lambda cells: at(cells, TESTS), "lessons.check("),
     "answer twice": answer_twice,
     "answered in the stub": answered_in_the_stub,
     "answer, stub and tests merged": merged,

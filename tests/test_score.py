@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from test_films import branch, loop
-from test_picture import digits
+from test_picture import digits, unrolled
 
 import minigrad as mg
 import viz
@@ -98,9 +98,10 @@ def test_gradients_come_back_from_below() -> None:
     for made in (dynamic, static):
         assert labels(made) == ["x", "x * x", "x * x + 3"]
         back = [(n.row, n.value) for n in made.notes if n.kind == "gradient"]
-        assert back == [(2, "1"), (1, "1"), (0, "2"), (0, "4")]
-    assert [phase.kind for phase in dynamic.phases] == ["both", "backward"]
-    assert [phase.kind for phase in static.phases] == ["build", "gradients", "run", "backward"]
+        assert back == 2 * [(2, "1"), (1, "1"), (0, "2"), (0, "4")]
+    assert [phase.kind for phase in dynamic.phases] == 2 * ["both", "backward"]
+    twice = 2 * ["run", "backward"]
+    assert [phase.kind for phase in static.phases] == ["build", "gradients", *twice]
 
 
 def test_a_line_that_runs_again_comes_again_in_its_row() -> None:
@@ -152,6 +153,16 @@ def test_operators_of_one_expression_are_told_apart_by_their_layers() -> None:
     assert labels(made)[:2] == ["linear1.weight", "linear1.bias"]
     assert "linear2.MatMul  model(image)" in labels(made)
     assert len(set(labels(made))) == len(made.rows)
+
+
+def test_calls_are_rows_where_their_lines_are_too_many() -> None:
+    """The data of a call goes with it, what all of them share does not."""
+    (made,) = scores(viz.step(unrolled(8)))
+    calls = [f"rnncell ({i})" for i in range(1, 9)]
+    assert [label for label in labels(made) if "(" in label] == [*calls, "return h.sum()"]
+    assert {*labels(made)} - {*calls} == {"rnncell.parameters", "x0", "h", "x7", "return h.sum()"}
+    (many,) = scores(viz.step(unrolled(50)))
+    assert {"rnncell (1)", "rnncell × 48", "rnncell (50)"} <= {*labels(many)}
 
 
 @pytest.fixture(scope="module")

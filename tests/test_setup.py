@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import types
 from pathlib import Path
 
 import pytest
@@ -351,6 +352,17 @@ def test_the_news_question_is_switched_off(elsewhere):
     }
 
 
+@pytest.mark.parametrize(("language", "locale"), [("en", None), ("zh", {"locale": "zh_CN"})])
+def test_jupyterlab_begins_in_the_language_of_the_terminal(
+    elsewhere, monkeypatch, language, locale
+):
+    monkeypatch.setenv("MINIGRAD_LANGUAGE", language)
+    tasks.settle_jupyter()
+    [file] = elsewhere.rglob("overrides.json")
+    settings = json.loads(file.read_text())
+    assert settings.get("@jupyterlab/translation-extension:plugin") == locale
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [
@@ -438,6 +450,29 @@ def test_dynamic_mode_is_tested_with_the_door_to_its_speed_open_and_shut(
     monkeypatch.setattr(tasks, "run", run)
     assert tasks.test(arguments) == says
     assert asked == settings
+
+
+@pytest.mark.parametrize(
+    ("arguments", "language", "says"),
+    [
+        ([], "en", "The tests took 2 min 5 s; the goal is 8 min"),
+        ([], "zh", "测试用时 2 分 5 秒；目标是在双核机器上不超过 8 分钟"),
+        (["--quick"], "en", "The quick tests took 2 min 5 s; the goal is 60 s"),
+        (["--quick"], "zh", "快速测试用时 2 分 5 秒；目标是在双核机器上不超过 60 秒"),
+        (["--all"], "en", ""),
+    ],
+)
+def test_the_command_says_how_long_the_tests_took(monkeypatch, capsys, arguments, language, says):
+    clock = iter([1000.0, 1125.0])
+    monkeypatch.setenv("MINIGRAD_LANGUAGE", language)
+    monkeypatch.setenv("MINIGRAD_PLAIN", "1")
+    monkeypatch.setattr(tasks, "prepare", lambda extras: None)
+    monkeypatch.setattr(tasks, "run", lambda *command, **more: 0)
+    monkeypatch.setattr(tasks, "time", types.SimpleNamespace(time=lambda: next(clock)))
+    tasks.test(arguments)
+    printed = capsys.readouterr().out
+    assert printed.startswith(says)
+    assert bool(printed) is bool(says)
 
 
 def test_the_tests_of_dynamic_mode_are_there():

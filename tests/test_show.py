@@ -92,8 +92,8 @@ def test_the_arguments_keep_their_names() -> None:
 def test_a_run_that_ends_differently_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """All results of the static run are a quarter too large."""
 
-    def wrong(*arguments: Any) -> Film:
-        film = replay(*arguments)
+    def wrong(*arguments: Any, **named: Any) -> Film:
+        film = replay(*arguments, **named)
         results = {k: v + v.dtype.type(0.25) for k, v in film.results.items()}
         return replace(film, results=results)
 

@@ -19,6 +19,16 @@ def test_a_package_stays_below_its_ceiling(package: str) -> None:
     )
 
 
+def test_who_goes_over_a_ceiling_is_told_what_to_write_where(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(size, "packages", lambda: {"viz": 1_000_000})
+    with pytest.raises(
+        AssertionError, match=r"has 1000000 lines of code; tests/sizes\.toml allows"
+    ):
+        test_a_package_stays_below_its_ceiling("viz")
+
+
 def test_the_summary_of_a_run_reports_every_size() -> None:
     command = [sys.executable, "-m", "pytest", "-q", __file__, "-k", "ceiling"]
     said = subprocess.run(command, capture_output=True, text=True, encoding="utf-8").stdout

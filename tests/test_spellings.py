@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 from spellings import LINES, OPERANDS, REFUSED, asked, show
 
 import minigrad as mg
@@ -18,7 +19,7 @@ def ours(line: str, make: Any = mg.tensor) -> Any:
     return asked(line, mg, mg.nn.functional, make)
 
 
-@pytest.mark.parametrize("line", ANSWERED)
+@each(ANSWERED)
 def test_the_answer_is_that_of_pytorch(line: str) -> None:
     assert show(ours(line)) == LINES[line]
 
@@ -52,7 +53,7 @@ def fetched(value: Any) -> Any:
 ONLY_OF_TENSORS = {"a.cpu()"}  # a node has no memory that could be anywhere
 
 
-@pytest.mark.parametrize("line", ANSWERED)
+@each(ANSWERED)
 def test_a_node_reads_a_line_as_a_tensor_does(line: str) -> None:
     with mg.Graph():
         try:

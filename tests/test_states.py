@@ -74,9 +74,9 @@ def test_a_still_of_a_step_shows_it_on_the_cards() -> None:
     assert early[names["3"]].classes == (), "a constant is no plan"
     assert late[names["Mul"]].classes == ("mg-ran", "mg-now")
     assert (late[names["Mul"]].value, late[names["Add"]].value) == ("4", "")
-    assert clock(late[names["Mul"]]) == ("born 2 · ran 7", "构建 2 · 运行 7")
-    assert clock(late[names["Add"]]) == ("born 4", "构建 4")
-    assert clock(late[names["x"]]) == ("born 1 · fed 6", "声明 1 · 得值 6")
+    assert clock(late[names["Mul"]]) == ("built 2 · ran 7", "构建 2 · 运行 7")
+    assert clock(late[names["Add"]]) == ("built 4", "构建 4")
+    assert clock(late[names["x"]]) == ("built 1 · fed 6", "声明 1 · 得值 6")
     grown = on_cards(viz.step(e1()).films[0], 1)
     assert [s.classes for s in grown.values()] == [
         (),
@@ -116,7 +116,7 @@ def test_a_folded_layer_is_filled_by_what_of_it_has_run(which: str) -> None:
     card, filled = (on_cards(film, i, folded)[first.id] for i in (half, over))
     assert card.classes == ("mg-part", *plan, "mg-now")
     assert card.done == 0.5
-    assert clock(card)[0] == f"born {part.clock[0]} · ran 1/2"
+    assert clock(card)[0] == f"built {part.clock[0]} · ran 1/2"
     assert filled.classes == ("mg-ran", "mg-now")
 
 
@@ -182,8 +182,8 @@ def test_two_readers_of_one_name_are_two() -> None:
         return mg.exp(x) * 2 + mg.exp(x)
 
     film = viz.step(f, x).films[0]
-    assert answers(film, "x", 0)["out"] == "What goes out: 0. Nothing has read it yet."
-    assert answers(film, "x", 1)["out"] == "What goes out: 0, read by Exp."
+    assert answers(film, "x", 0)["out"] == "Output: 0. Nothing has used it yet."
+    assert answers(film, "x", 1)["out"] == "Output: 0, used by Exp."
 
 
 def test_the_inspector_answers_what_a_learner_asks() -> None:
@@ -192,16 +192,16 @@ def test_the_inspector_answers_what_a_learner_asks() -> None:
     after = answers(film, "Mul", 1)
     assert after["formula"] == "x × x = 2 × 2 = 4"
     assert after["in"] == "What came in: 2 from x, 2 from x."
-    assert after["out"] == "What goes out: 4. Nothing has read it yet."
+    assert after["out"] == "Output: 4. Nothing has used it yet."
     assert after["local"] == "On the way back x gets upstream × x along each of 2 arrows."
     assert after["kept"] == "Kept for the way back: x, for the gradient of x."
     assert after["line"].startswith("Written in test_picture.py, line")
     assert "gradient" not in after
-    assert answers(film, "Mul", 2)["out"] == "What goes out: 4, read by Add."
+    assert answers(film, "Mul", 2)["out"] == "Output: 4, used by Add."
     assert answers(film, "Mul", 4)["gradient"] == "Its gradient is 1, from Add."
     add = answers(film, "Add", 3)
     assert add["in"] == "What came in: 4 from Mul, the constant 3."
-    assert add["out"] == "What goes out: 7, the result."
+    assert add["out"] == "Output: 7, the result."
     assert add["local"] == "On the way back Mul gets the upstream gradient as it is."
     assert add["kept"] == "Nothing is kept for the way back."
     assert add["gradient"] == "Its gradient is 1: the way back begins here."
@@ -319,7 +319,7 @@ def test_a_still_of_a_tape_speaks_of_what_was_and_of_a_graph_of_what_will_be() -
     film = viz.draw(y).film
     assert answers(film, "Mul", 0)["in"] == "What came in: 2 from x, 2 from x."
     assert answers(film, "y", 0)["in"] == "What came in: 4 from Mul, the constant 3."
-    assert answers(film, "3", 0)["out"] == "What goes out: 3, read by y."
+    assert answers(film, "3", 0)["out"] == "Output: 3, used by y."
     assert answers(film, "Mul", 0)["kept"] == "Kept for the way back: x, for the gradient of x."
     y.backward()
     film = viz.draw(y).film

@@ -43,7 +43,7 @@ def own_graph() -> Iterator[mg.Graph]:
     with mg.Graph() as graph:
         yield graph
         assert get_default_graph() is graph
-        assert context.scope == ""
+        assert context.now.scope == ""
 
 
 def again(graph: mg.Graph, folder: Path, **how: Any) -> mg.Graph:
@@ -755,10 +755,10 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, good: Path) -> None:
     whole = good.read_bytes()
     for data in (b"", b"PK", b"\0" * 1000, b"import os", json.dumps([1]).encode()):
         path.write_bytes(data)
-        refused(path, "no whole zip archive")
+        refused(path, "a complete zip archive")
     for end in range(0, len(whole), 97):
         path.write_bytes(whole[:end])
-        refused(path, "no whole zip archive")
+        refused(path, "a complete zip archive")
 
 
 def entry_cases(entries: dict[str, bytes]) -> Iterator[tuple[str, dict[str, bytes], str]]:

@@ -16,9 +16,9 @@ from lessons import LESSONS, TOUR, number, read
 import tasks
 from minigrad_lessons import opening
 from minigrad_lessons.opening import copy_lessons
+from minigrad_lessons.questions import find_lesson
 from minigrad_lessons.student import student_version
 from minigrad_lessons.terminal import Problem
-from viz.questions import find_lesson
 
 
 def code(source: str, **metadata: object) -> dict[str, object]:
@@ -80,14 +80,14 @@ def test_where_ours_is_a_part_of_the_engine_it_can_be_seen_after_a_try():
     ours = "### BEGIN SOLUTION\ndef our_dynamic(steps, x):\n    return x\n### END SOLUTION"
     made = student_version({**LESSON, "cells": [code(ours, **GRADED)]})
     text = "".join(made["cells"][0]["source"])
-    assert text.endswith('\nviz.solution("L00.core", "dynamic")')
+    assert text.endswith('\nlessons.solution("L00.core", "dynamic")')
     assert all(line.startswith("#") for line in text.splitlines()[:-1])
     other = ours.replace("our_dynamic", "our_other")
     made = student_version({**LESSON, "cells": [code(other, **GRADED)]})
     assert "viz" not in "".join(made["cells"][0]["source"])
     graded = {"nbgrader": {"grade_id": "tour-exercise"}}
     made = student_version({**LESSON, "cells": [code(other, **graded)]})
-    assert "".join(made["cells"][0]["source"]).endswith('\nviz.solution("tour.exercise")')
+    assert "".join(made["cells"][0]["source"]).endswith('\nlessons.solution("tour.exercise")')
 
 
 @pytest.fixture
@@ -233,9 +233,8 @@ def test_what_the_system_refuses_is_said_without_a_traceback(course, monkeypatch
 
 def test_what_lab_opens_are_copies_that_follow_the_lessons_until_somebody_writes(course, capsys):
     lessons, yours = course / "notebooks", course / "notebooks" / "yours"
-    (lessons / "ratios.json").write_text("{}", encoding="utf-8")
     copy_lessons(str(lessons), str(yours))
-    names = ["00_one.ipynb", "01_two.ipynb", "gallery.ipynb", "pictures", "ratios.json"]
+    names = ["00_one.ipynb", "01_two.ipynb", "gallery.ipynb", "pictures"]
     assert sorted(os.listdir(yours)) == [*names, "tour.ipynb"]
     one, two = yours / "00_one.ipynb", yours / "01_two.ipynb"
     assert json.loads(one.read_text("utf-8")) == student_version(LESSON)

@@ -1,4 +1,4 @@
-"""`viz.table` and `viz.sweep`: the words of the bank around what was just measured."""
+"""`lessons.table` and `lessons.sweep`: the words of the bank around what was just measured."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.diagnostics.messages import set_language
-from viz.questions import UnknownIdError, find_table, lessons
+from minigrad_lessons.questions import UnknownIdError, all_lessons, find_table
 
 pytestmark = pytest.mark.usefixtures("english")
 FEEDS = "examples.feeds"
@@ -23,7 +24,7 @@ def squares() -> mg.Graph:
 def attempts() -> viz.Board:
     graph = squares()
     feeds = [{"x": 2.0}, {"x": [1.0, 2.0]}, {}]
-    return viz.sweep(FEEDS, lambda feed: (mg.run(graph, feed), graph), feeds)
+    return lessons.sweep(FEEDS, lambda feed: (mg.run(graph, feed), graph), feeds)
 
 
 def test_a_table_says_each_kind_of_value_in_few_characters() -> None:
@@ -38,21 +39,21 @@ def test_a_table_says_each_kind_of_value_in_few_characters() -> None:
         mg.ShapeError("x"),
     ]
     rows = [(cell, i, i) for i, cell in enumerate(cells)]
-    lines = str(viz.table("examples.squares", rows)).splitlines()
+    lines = str(lessons.table("examples.squares", rows)).splitlines()
     assert lines[:2] == ["x*x + 3 and its gradient", "x | value | gradient"]
     told = [line.split(" | ")[0] for line in lines[2:]]
     assert told == ["✓", "✗", "–", "0.5", "[1, 1, 1]", "0 … 1", "text", "ShapeError"]
 
 
 def test_a_table_that_names_its_rows_follows_the_language() -> None:
-    table = viz.table(FEEDS, [[1], [2], [3]])
+    table = lessons.table(FEEDS, [[1], [2], [3]])
     assert str(table).splitlines()[2:] == ["fed a number | 1", "fed two numbers | 2", "not fed | 3"]
     set_language("zh")
     assert str(table).splitlines()[1:3] == ["尝试 | 结果", "馈送一个数 | 1"]
 
 
 def test_a_table_is_escaped() -> None:
-    page = viz.table(FEEDS, [["<script>"], [1], [2]])._repr_html_()
+    page = lessons.table(FEEDS, [["<script>"], [1], [2]])._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert page.count("<tr>") == 4
@@ -68,12 +69,12 @@ def test_a_table_is_escaped() -> None:
 )
 def test_cells_that_do_not_fit_are_refused(id: str, rows: list[list[int]], says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        viz.table(id, rows)
+        lessons.table(id, rows)
 
 
 def test_an_unknown_table_lists_those_there_are() -> None:
     with pytest.raises(UnknownIdError, match=r"examples\.squares"):
-        viz.table("L99.1", [])
+        lessons.table("L99.1", [])
 
 
 def test_a_sweep_shows_what_each_value_gives_and_what_fails() -> None:
@@ -95,7 +96,7 @@ def test_a_sweep_shows_what_each_value_gives_and_what_fails() -> None:
 
 def test_what_is_attempted_runs_where_the_user_says_so() -> None:
     x = mg.placeholder("x")
-    missing = viz.attempt(mg.run, mg.build_graph(x, x + 1))
+    missing = lessons.attempt(mg.run, mg.build_graph(x, x + 1))
     assert "run at test_sweep.py" in str(missing)
 
 
@@ -107,8 +108,8 @@ def test_a_sweep_tells_the_same_in_both_languages() -> None:
 
 def test_a_sweep_takes_charts_and_images() -> None:
     names = {"title": ("t", "t"), "x": ("x", "x"), "y": ("y", "y")}
-    made = {1: viz.curves({"a": [1.0, 2.0]}, **names), 2: viz.images(np.zeros((1, 4, 4)))}
-    board = viz.sweep("examples.squares", lambda i: (i, i, made[i]), [1, 2])
+    made = {1: viz.curves({"a": [1.0, 2.0]}, **names), 2: lessons.images(np.zeros((1, 4, 4)))}
+    board = lessons.sweep("examples.squares", lambda i: (i, i, made[i]), [1, 2])
     for scene in board.scenes:
         assert "<img" in scene.panels[0].svg
     assert board.scenes[1].panels[0].title[0] == "1 image of 4 × 4 pixels"
@@ -117,9 +118,9 @@ def test_a_sweep_takes_charts_and_images() -> None:
 
 def test_a_sweep_of_nothing_is_refused_and_other_errors_are_raised() -> None:
     with pytest.raises(ValueError, match="no value to try"):
-        viz.sweep(FEEDS, lambda x: x, [])
+        lessons.sweep(FEEDS, lambda x: x, [])
     with pytest.raises(ZeroDivisionError):
-        viz.sweep("examples.squares", lambda x: (x, 1 / x), [0])
+        lessons.sweep("examples.squares", lambda x: (x, 1 / x), [0])
 
 
 def test_a_saved_page_has_the_caption_as_its_heading(tmp_path) -> None:
@@ -131,31 +132,35 @@ def test_a_saved_page_has_the_caption_as_its_heading(tmp_path) -> None:
 def test_an_attempt_gives_the_result_or_the_error_of_the_engine() -> None:
     x = mg.placeholder("x", shape=())
     graph = mg.build_graph(x, x + 1)
-    good, bad = (viz.attempt(mg.run, graph, {x: fed}) for fed in (2.0, [1.0, 2.0]))
+    good, bad = (lessons.attempt(mg.run, graph, {x: fed}) for fed in (2.0, [1.0, 2.0]))
     assert good == 3
-    rows = viz.table("examples.feeds", [[good], [bad], [viz.attempt(mg.run, graph)]]).rows
+    rows = lessons.table("examples.feeds", [[good], [bad], [lessons.attempt(mg.run, graph)]]).rows
     assert [line[1][0] for line in rows] == ["3", "FeedError", "NotFedError"]
     with pytest.raises(ZeroDivisionError):
-        viz.attempt(lambda: 1 / 0)
+        lessons.attempt(lambda: 1 / 0)
 
 
 def test_drawings_side_by_side_are_panels_of_one_scene() -> None:
     x = mg.placeholder("x", shape=())
     graph = mg.build_graph(x, x + 1)
-    board = viz.side_by_side(viz.draw(x * 2), graph, attempts())
+    board = lessons.side_by_side(viz.draw(x * 2), graph, attempts())
     (scene,) = board.scenes
     drawn = [[n.label for n in p.picture.nodes] for p in scene.panels[:2]]
     assert drawn == [["x", "2", "Mul"], ["x", "1", "Add"]]
     assert scene.caption[0].startswith(f"{len(scene.panels)} drawings")
     passes = viz.passes(graph)
     passes.index = 1
-    assert viz.side_by_side(passes).scenes[0].panels == passes.scenes[1].panels, "its present step"
+    assert lessons.side_by_side(passes).scenes[0].panels == passes.scenes[1].panels, (
+        "its present step"
+    )
     for given in ((), ("x",)):
         with pytest.raises(TypeError, match="side_by_side takes graphs"):
-            viz.side_by_side(*given)
+            lessons.side_by_side(*given)
 
 
-@pytest.mark.parametrize("table", [t for one in lessons().values() for t in one.tables.values()])
+@pytest.mark.parametrize(
+    "table", [t for one in all_lessons().values() for t in one.tables.values()]
+)
 def test_tables_of_the_bank_have_all_words_in_both_languages(table) -> None:
     pairs = [table.caption, *table.head, *table.rows]
     assert all(en.strip() and zh.strip() for en, zh in pairs)
@@ -163,15 +168,15 @@ def test_tables_of_the_bank_have_all_words_in_both_languages(table) -> None:
 
 
 def test_what_ends_a_block_is_printed_and_nothing_else_is_caught(capsys) -> None:
-    with viz.caught(mg.ShapeError):
+    with lessons.caught(mg.ShapeError):
         mg.zeros(2) + mg.zeros(3)
         print("not reached")
     printed = capsys.readouterr().out
     assert printed.startswith("Add: ")
     assert "run at test_sweep.py" in printed or "defined at test_sweep.py" in printed
     assert "not reached" not in printed
-    with pytest.raises(ZeroDivisionError), viz.caught(mg.ShapeError):
+    with pytest.raises(ZeroDivisionError), lessons.caught(mg.ShapeError):
         1 / 0  # noqa: B018
     nothing = pytest.raises(ValueError, match="nothing inside of the block raised ShapeError")
-    with nothing, viz.caught(mg.ShapeError):
+    with nothing, lessons.caught(mg.ShapeError):
         mg.zeros(2) + mg.zeros(2)

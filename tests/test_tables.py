@@ -1,4 +1,4 @@
-"""`viz.tape` and `viz.gradient_check`: what stands in the tables, in both languages."""
+"""`viz.tape` and `lessons.gradient_check`: what stands in the tables, in both languages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from minigrad.diagnostics.messages import set_language
 
@@ -81,9 +82,9 @@ b | [0, 1] | [0, 1] | ✓ < 1e-06"""
 
 def test_right_gradients_agree() -> None:
     told = CHECK.format(agreeing=3, W="[[0, 0], [1, 1]] | [[0, 0], [1, 1]] | ✓ < 1e-06")
-    assert str(viz.gradient_check(layer, *VALUES)) == told
+    assert str(lessons.gradient_check(layer, *VALUES)) == told
     tensors = [mg.tensor(v, requires_grad=True) for v in VALUES]
-    assert str(viz.gradient_check(layer, *tensors)) == told
+    assert str(lessons.gradient_check(layer, *tensors)) == told
     assert [x.grad for x in tensors] == [None] * 3
 
 
@@ -92,31 +93,31 @@ def test_a_gradient_that_does_not_arrive_is_not_zero() -> None:
         return layer(mg.stop_gradient(W), x, b)
 
     told = CHECK.format(agreeing=2, W="not computed | [[0, 0], [1, 1]] | –")
-    assert str(viz.gradient_check(cut, *VALUES)) == told
+    assert str(lessons.gradient_check(cut, *VALUES)) == told
 
 
 def test_a_wrong_gradient_is_found() -> None:
     def half(x: Any) -> Any:
         return x * x.detach()
 
-    last = str(viz.gradient_check(half, 3.0)).splitlines()[-1]
+    last = str(lessons.gradient_check(half, 3.0)).splitlines()[-1]
     assert last == "x | 3 | 6 | ✗ 3"
-    assert str(viz.gradient_check(half, 3.0, tolerance=4.0)).endswith("✓ < 4e+00")
+    assert str(lessons.gradient_check(half, 3.0, tolerance=4.0)).endswith("✓ < 4e+00")
 
 
 def test_what_records_nothing_and_what_has_no_gradient() -> None:
-    table = viz.gradient_check(lambda x: mg.tensor(1.0), 3.0)
+    table = lessons.gradient_check(lambda x: mg.tensor(1.0), 3.0)
     assert str(table).splitlines()[-1] == "x | not computed | 0 | –"
     labels = np.array([0, 1])
-    table = viz.gradient_check(lambda x, i: mg.take(x, i).sum(), [1.0, 2.0, 3.0], labels)
+    table = lessons.gradient_check(lambda x, i: mg.take(x, i).sum(), [1.0, 2.0, 3.0], labels)
     assert [line[0][0] for line in table.rows] == ["x"]
 
 
 def test_the_result_must_be_one_number() -> None:
     with pytest.raises(mg.GradientError, match="single number"):
-        viz.gradient_check(lambda x: x * 2, [1.0, 2.0])
+        lessons.gradient_check(lambda x: x * 2, [1.0, 2.0])
     with pytest.raises(TypeError, match="returns a tensor"):
-        viz.gradient_check(lambda x: 3.0, 1.0)
+        lessons.gradient_check(lambda x: 3.0, 1.0)
 
 
 def test_a_page_has_both_languages_and_text_the_chosen_one() -> None:
@@ -132,7 +133,7 @@ def test_a_page_has_both_languages_and_text_the_chosen_one() -> None:
 
 
 def test_a_tuple_or_a_list_is_one_cell_in_both_languages() -> None:
-    told = viz.table("examples.squares", [((720, 64), [True, None], (25, ValueError("x")))])
+    told = lessons.table("examples.squares", [((720, 64), [True, None], (25, ValueError("x")))])
     assert str(told).splitlines()[-1] == "720 / 64 | ✓ / – | 25 / ValueError"
     set_language("zh")
     assert str(told).splitlines()[-1] == "720 / 64 | ✓ / – | 25 / ValueError"

@@ -11,7 +11,7 @@ import pytest
 from lessons import LESSONS, ROOT, read
 
 import tasks
-from viz.questions import lessons
+from minigrad_lessons.questions import all_lessons
 
 PAGES = ROOT / "docs" / "teaching"
 INDEX = PAGES / "index.md"
@@ -52,7 +52,7 @@ def headings(path: Path, language: str) -> list[str]:
 
 def named(lesson: str) -> set[str]:
     """The questions and exercises of a lesson."""
-    bank = lessons()[lesson]
+    bank = all_lessons()[lesson]
     return {*bank.questions, *bank.checks}
 
 

@@ -16,6 +16,7 @@ from test_lessons import BANNED, BANNED_FOR, TRADITIONAL
 from minigrad.diagnostics import messages
 from minigrad.diagnostics.messages import ERRORS, Sentences, choose, fill, set_language
 from minigrad_lessons.words import SENTENCES
+from viz.explorer.explorer import words
 from viz.words import text
 from viz.words.text import ROWS, bilingual, both, html, printed, row
 
@@ -39,17 +40,19 @@ WRONG = {
     "space inside Chinese": (rf"[{HAN}]\s+[{HAN}]", "语 言"),
     "two spaces": (r"\S  ", "a  b"),
 }
-# Fields filled with Chinese words stand without a space.
+# Fields filled with Chinese words stand without a space; charts set Latin names apart themselves.
 CHINESE_FIELD = rf"(?<=[{HAN}])\{{(?:kind|use)\}}"
+OF_CHARTS = re.compile("curve_|chart_(curves|quicker|regimes)")
+NAMED_FIELD = r"\{(?:name|low|high|side|one|x|y)\}"
 
 
 def fields(sentence: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(sentence) if name}
 
 
-def faults(chinese: str) -> list[str]:
+def faults(chinese: str, key: str = "") -> list[str]:
     """What is wrong with the typography of a Chinese sentence."""
-    chinese = re.sub(CHINESE_FIELD, "字", chinese)
+    chinese = re.sub(NAMED_FIELD if OF_CHARTS.match(key) else CHINESE_FIELD, "字", chinese)
     return [name for name, (pattern, _) in WRONG.items() if re.search(pattern, chinese)]
 
 
@@ -67,7 +70,7 @@ def test_both_halves_say_the_same(key: str) -> None:
 @each(TABLES)
 def test_chinese_is_set_and_worded_as_the_glossary_says(key: str) -> None:
     english, chinese = TABLES[key]
-    assert faults(chinese) == []
+    assert faults(chinese, key) == []
     assert [word for word in BANNED if word in chinese] == []
     assert [c for c in TRADITIONAL if c in chinese] == []
     for topic, word in BANNED_FOR.items():
@@ -79,12 +82,19 @@ def test_wrong_typography_would_be_found(name: str) -> None:
     assert name in faults(WRONG[name][1])
 
 
+def sources() -> str:
+    """Return the code that may ask for a sentence, of the viewer and of the course."""
+    packages = (VIZ, VIZ.with_name("minigrad_lessons"))
+    paths = [p for each in packages for p in each.rglob("*") if p.suffix in (".py", ".js")]
+    return "".join(p.read_text("utf-8") for p in paths)
+
+
 def uses() -> tuple[set[str], set[str]]:
     """Every key that the package asks for, in Python or in the browser, and every prefix."""
-    paths = [p for p in VIZ.rglob("*") if p.suffix in (".py", ".js")]
-    code = "".join(p.read_text("utf-8") for p in paths)
+    code = sources()
     keys = set(re.findall(r'"([a-z_0-9]+)"', code))
     keys |= set(re.findall(r"(?<!viz\.)(?:words|labels)\.([a-z_0-9]+)", code))
+    keys |= {f"explorer_{name}" for name in words()}
     prefixes = set(re.findall(r'(?:row|html|printed)\(f"([a-z_]+)\{', code))
     prefixes |= set(re.findall(r'(?:= |ROWS\[)f"([a-z_]+_)\{', code)) - {"cluster_"}
     return keys, prefixes
@@ -114,8 +124,7 @@ def test_every_row_is_used() -> None:
 
 
 def test_no_row_is_missing() -> None:
-    paths = [*VIZ.rglob("*.py"), *VIZ.rglob("*.js")]
-    code = "".join(path.read_text("utf-8") for path in paths)
+    code = sources()
     asked = set(re.findall(r'\b(?:row|html|printed|LayoutError)\(\s*"(\w+)"', code))
     asked |= set(re.findall(r'ROWS\["(\w+)"\]', code))
     asked |= set(re.findall(r"(?<!viz\.)\b(?:words|labels)\.(\w+)", code)) - {"right", "wrong"}
@@ -139,9 +148,9 @@ def test_a_row_is_filled_in_and_a_pair_is_filled_in_by_halves() -> None:
 @pytest.mark.parametrize("count", [0, 1, 2, 300])
 def test_what_is_counted_is_singular_where_it_is_one(count: int) -> None:
     assert row("traces_cache", function="f", traces=count)[0] == (
-        f"f: {count} trace in the cache" if count == 1 else f"f: {count} traces in the cache"
+        f"f(): {count} trace in the cache" if count == 1 else f"f(): {count} traces in the cache"
     )
-    assert row("traces_cache", function="f", traces=count)[1] == f"f：缓存中有 {count} 个追踪"
+    assert row("traces_cache", function="f", traces=count)[1] == f"f()：缓存中有 {count} 个追踪"
 
 
 def test_a_node_without_a_name_of_its_own_is_named_once() -> None:

@@ -16,13 +16,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MOST = {"minigrad": 1000, "viz": 620}  # lines of code that a tour asks anybody to read
-FAST = ("dynamic/quick/", "compiler/", "batching/")  # for speed, or an extra
+FAST = ("dynamic/fast_paths/", "compiler/", "batching/")  # for speed, or an extra
 WALK = re.compile(r"^### (\d) · .+", re.MULTILINE)
 STOP = re.compile(
     r"^\| (.+) \| \[`([\w/]+\.py)`\]\(([\w/.]+)\) \| ((?:`[\w.]+` ?)+) \| (\d+) \|$", re.MULTILINE
 )
 
-# What each walk runs, traced in a process of its own with the door to speed shut.
+# What each walk runs, traced in a process of its own without the fast paths.
 RUN = """
 import json, os, sys, tempfile
 import minigrad as mg, viz

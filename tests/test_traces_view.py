@@ -31,13 +31,13 @@ def called() -> tuple[Any, mg.Recording]:
 
 
 CALLS = """\
-call | trace | what happened | arguments | what forced it
+call | trace | what happened | arguments | what triggered it
 1 | 1 | traced | x: float32[3], n: 2 | first call
 2 | 1 | found in the cache | x: float32[3], n: 2 | –
 3 | 2 | traced | x: float32[4], n: 2 | argument x: shape (3,) → (4,)
 4 | 3 | traced | x: float32[4], n: 5 | {number}
 5 | 1 | found in the cache | x: float32[3], n: 2 | –
-scale: 5 calls, 3 traces"""
+5 calls of scale() needed 3 traces"""
 
 
 def test_it_tells_each_call() -> None:
@@ -52,20 +52,16 @@ def test_without_a_recording_it_tells_each_trace() -> None:
     f, _ = called()
     board = viz.traces(f)
     assert [line[0][0] for line in board.sheet.rows] == ["1", "3", "4"]
-    assert board.text()[0].endswith("scale: 3 traces in the cache")
+    assert board.text()[0].endswith("scale(): 3 traces in the cache")
     assert "which served 3 calls in all" in board.text()[0]
 
 
-def test_a_new_trace_is_marked_and_a_used_one_is_not() -> None:
+def test_a_trace_is_marked_where_it_differs_from_the_nearest_before_it() -> None:
     f, log = called()
     panels = [scene.panels[0] for scene in viz.traces(f, log).scenes]
-    assert [set(panel.marks.values()) for panel in panels] == [
-        {"new"},
-        set(),
-        {"new"},
-        {"new"},
-        set(),
-    ]
+    marked = [{n.label: p.marks[n.id] for n in p.picture.nodes if n.id in p.marks} for p in panels]
+    shape = dict.fromkeys(["x", "Mul", "Add"], "changed")
+    assert marked == [{}, {}, shape, {"5": "new"}, {}]
     assert panels[0].picture is panels[1].picture is panels[4].picture
     assert panels[2].picture is not panels[0].picture
     assert [n.op for n in panels[0].picture.nodes if n.inputs] == ["Mul", "Add"]
@@ -107,7 +103,8 @@ def test_the_score_has_a_column_for_each_call_and_builds_again_where_it_traces()
     assert [m for m in marks if m[2] == "run"] == [
         (i, row, "run") for i in range(5) for row in (1, 2)
     ]
-    assert [end for _, _, end in lane["lives"]] == [4] * 3, "traces stay in the cache"
+    waits = [(round(start), row, round(end)) for row, start, end in lane["lives"]]
+    assert sorted(waits) == [(i, row, i) for i in (0, 2, 3) for row in range(3)], "until it runs"
     assert lane["counted"][-1] == [4, 6, 10, 0, 0]
     said = ["".join(word for word, _ in column) for column in lane["columns"]]
     assert said[:3] == ["call 1 · trace 1", "call 2 · no build", "call 3 · trace 2"]
@@ -127,6 +124,13 @@ def test_the_score_shows_what_was_computed_and_other_functions_have_no_rows() ->
     values = lane["nodes"][f"{lane['prefix']}{product}"]["values"]
     assert [(round(at), value["short"]) for at, value in values] == [(0, "2"), (1, "4")]
     assert len(lane["rows"]) == 2
+    fed = [value["short"] for _, value in lane["nodes"][f"{lane['prefix']}n1"]["values"]]
+    assert fed == ["1", "2"], "an input gets its value in each call"
+    held = [scene.panels[0].held for scene in viz.traces(double, log).scenes]
+    assert [{i: x.short for i, x in each.items()} for each in held] == [
+        {"n1": "1", product: "2"},
+        {"n1": "2", product: "4"},
+    ]
 
 
 def test_other_functions_do_not_count_and_scripts_do() -> None:
@@ -142,7 +146,8 @@ def test_other_functions_do_not_count_and_scripts_do() -> None:
         other(mg.tensor(1.0))
         f(mg.tensor(8.0))
         f(mg.tensor(5.0))
-    assert viz.traces(f, log).verdict == ("halve: 2 calls, 1 trace", "halve：2 次调用，1 次追踪")
+    said = "2 calls of halve() needed 1 trace", "halve() 调用 2 次，追踪了 1 次"
+    assert viz.traces(f, log).verdict == said
 
 
 def test_a_trace_that_failed_says_so() -> None:
@@ -175,11 +180,18 @@ def test_the_row_of_the_table_follows(tmp_path: Path, page: Page) -> None:
     row = page.locator("tr.mg-row")
     assert row.inner_text().split()[:2] == ["3", "2"]
     assert row.get_attribute("aria-current") == "true"
-    assert page.locator("g.mg-new").count() == 5
+    assert page.locator("g.mg-changed").count() == 3
     lit = page.locator(".mg-phase.mg-lit").all_inner_texts()
     assert lit == ["build", "run", "run", "build", "run"]
     assert page.locator(".mg-count").all_inner_texts()[:2] == ["4", "6"]
-    assert page.locator(".mg-row-name.mg-here").count() == 3
+    assert page.locator(".mg-column.mg-here").inner_text().startswith("call 3")
+    assert page.locator(".mg-stairs").count() == page.locator(".mg-phase").count(), "all connected"
+    assert page.locator(".mg-fact").inner_text() == "5 calls of scale() needed 3 traces"
+    page.set_viewport_size({"width": 390, "height": 844})
+    said = row.locator("td:visible").all_inner_texts()
+    assert said[-1].startswith("argument x: shape (3,)"), (
+        "a phone has the reason, not the arguments"
+    )
     label = page.locator(".mg-steps")
     box = label.bounding_box()
     label.click(position={"x": box["width"] - 12, "y": 20})

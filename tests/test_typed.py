@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import minigrad as mg
-import viz
+import minigrad_lessons as lessons
 
 
 def halves(x: Any) -> Any:
@@ -21,7 +21,7 @@ def test_a_breakpoint_stops_where_lines_run_and_no_run_of_a_graph_runs_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     x = mg.placeholder("x", shape=())
-    with viz.typed("p y", "p y.shape") as stops:
+    with lessons.typed("p y", "p y.shape") as stops:
         for number in (2.0, 4.0):
             halves(mg.tensor(number))
         said = capsys.readouterr().out
@@ -40,7 +40,7 @@ def fails() -> None:
 
 def test_an_error_at_the_debugger_or_behind_it_leaves_python_as_it_was() -> None:
     before, tracing = sys.breakpointhook, sys.gettrace()
-    with pytest.raises(ZeroDivisionError), viz.typed("p 1 / 0", "p nothing"):
+    with pytest.raises(ZeroDivisionError), lessons.typed("p 1 / 0", "p nothing"):
         fails()
     assert sys.breakpointhook is before
     assert sys.gettrace() is tracing

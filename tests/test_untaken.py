@@ -41,7 +41,7 @@ RUNS: dict[str, Callable[[mg.Graph, dict[str, float]], Any]] = {
 @pytest.mark.parametrize("run", RUNS)
 def test_the_line_in_front_of_the_branch_is_named(run: str) -> None:
     graph = program(in_front)
-    with pytest.warns(RuntimeWarning, match=r"Log stands in front of a branch") as caught:
+    with pytest.warns(RuntimeWarning, match=r"Log comes before a branch") as caught:
         y, dx = RUNS[run](graph, {"x": 0.0})
     assert (y, np.isnan(dx)) == (0, True)
     (warning,) = caught
@@ -97,5 +97,5 @@ def test_a_training_step_is_warned_of_before_its_weights_are_lost() -> None:
     step = mg.optim.SGD(lr=0.1).minimize(in_front(w))
     with mg.Session() as session:
         session.run(mg.global_variables_initializer())
-        with pytest.warns(RuntimeWarning, match="Log stands in front"):
+        with pytest.warns(RuntimeWarning, match="Log comes before"):
             session.run(step)

@@ -3,7 +3,7 @@
     python tests/uses.py [--pairs] [operator …]
 
 What an operator prepares at its first use may only serve later uses that it fits. Processes are
-forked from one that has imported everything and used nothing. In each, the uses of one operator
+forked from one that has imported everything and used nothing. In each, the uses of each operator
 are made in another order: each is once the first, and once right after each other. With `--pairs`
 each ordered pair has its own process. Result and gradients are to be those of the use made alone,
 to the bit.
@@ -19,6 +19,7 @@ import os
 import pickle
 import sys
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from minigrad.backprop.rules import Pullback
 from minigrad.core import REGISTRY, Op, Sample, spec_of
 from minigrad.diagnostics.errors import GraphError
 
@@ -33,6 +35,7 @@ from minigrad.diagnostics.errors import GraphError
 # is an array even where there are no axes), a Python number, a NumPy value.
 GRAD, PLAIN, VIEW, NUMBER, NUMPY = "gpvn#"
 Bits = list[bytes]
+Tried = tuple[list["Use"], list[Any]]  # uses one after another in a process, and what each gave
 
 PAIRS = [
     *[((), ()), ((), (3,)), ((3,), ()), ((3,), (3,)), ((1,), (3,)), ((), (1,))],
@@ -176,14 +179,29 @@ def rows(count: int) -> Iterator[list[int]]:
         yield [i for i in ((start + step) % even for step in steps) if i < count]
 
 
-def in_rows(every: Sequence[Use]) -> Iterator[tuple[list[Use], list[Any]]]:
-    """Rows of uses, and what each gives in the process of its row."""
-    for row in rows(len(every)):
-        uses = [every[i] for i in row]
-        yield uses, forked(lambda uses=uses: [_told(use.made) for use in uses])
+def in_rows(names: Sequence[str]) -> dict[str, list[Tried]]:
+    """Rows of uses of each operator, and what each gives in the process of its row.
+
+    A process has one row of every operator, since to copy it takes longer than all its uses; the
+    operators come in another order in each one.
+    """
+    every = {name: list(uses(REGISTRY[name]).values()) for name in names}
+    orders = {name: list(rows(len(known))) for name, known in every.items()}
+    count, found = max(map(len, orders.values())), defaultdict[str, list[Tried]](list)
+    for number in range(count):
+        first = number * len(names) // count
+        row = {
+            name: [every[name][i] for i in orders[name][number]]
+            for name in [*names[first:], *names[:first]]
+            if number < len(orders[name])
+        }
+        told = forked(lambda row=row: {n: [_told(u.made) for u in us] for n, us in row.items()})
+        for name, answers in told.items():
+            found[name].append((row[name], answers))
+    return found
 
 
-def in_pairs(every: Sequence[Use]) -> Iterator[tuple[list[Use], list[Any]]]:
+def in_pairs(every: Sequence[Use]) -> Iterator[Tried]:
     """The same of each ordered pair: a process for the first use, and its own for each second."""
     for first in every:
         rest = [use for use in every if use is not first]
@@ -205,9 +223,8 @@ def _told(function: Callable[[], Any]) -> Any:
         return traceback.format_exc()
 
 
-def wrong_of(op: Op, *, pairs: bool) -> Iterator[str]:
+def wrong(found: Sequence[Tried]) -> Iterator[str]:
     """Lines about the uses of one operator that are wrong, alone or after others."""
-    found = list((in_pairs if pairs else in_rows)(list(uses(op).values())))
     alone = {row[0]: answers[0] for row, answers in found}
     for use, answer in alone.items():
         if isinstance(answer, str):
@@ -230,15 +247,23 @@ DIFFERENTIABLE = {
 
 def main(arguments: list[str]) -> None:
     """Walk the operators; a line for each thing that is wrong, one for each operator at its end."""
-    met = [op.name for op in REGISTRY.values() if op.prepared]
+    met = [
+        op.name
+        for op in REGISTRY.values()
+        if any(isinstance(x, Pullback) for x in op.memo.values())
+    ]
     if met:
         sys.exit(f"used before the first fork: {', '.join(met)}")
     gc.freeze()
     names = [name for name in arguments if name != "--pairs"] or sorted(DIFFERENTIABLE)
     told = sys.stdout
     with contextlib.redirect_stdout(io.StringIO()):  # what `Print` writes
+        if "--pairs" in arguments:
+            found = {name: [*in_pairs([*uses(REGISTRY[name]).values()])] for name in names}
+        else:
+            found = in_rows(names)
         for name in names:
-            for line in [*wrong_of(REGISTRY[name], pairs="--pairs" in arguments), "walked"]:
+            for line in [*wrong(found[name]), "walked"]:
                 print(f"{name}\t{line}", file=told, flush=True)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pytest
 from test_films import branch, loop
 from test_picture import digits, e1, e2, e5, unrolled
 
 import minigrad as mg
+import minigrad_lessons as lessons
 import viz
 from viz.page.document import write_page
 
@@ -94,7 +98,7 @@ def traces() -> viz.Board:
     def scale(x: Any, n: int) -> Any:
         return x * n + 1
 
-    with mg.record() as log:
+    with mg.record(values=True) as log:
         for size, n in [(3, 2), (3, 2), (4, 2), (4, 5)]:
             scale(mg.tensor([1.0] * size), n)
     return viz.traces(scale, log)
@@ -129,7 +133,7 @@ def orders() -> viz.Board:
     with mg.Graph():
         a = mg.placeholder("a")
         graph = mg.build_graph(a, (mg.sin(a) + mg.cos(a)) * a)
-    return viz.topological_orders(graph, {"a": [[-2.0, -1.0, 0.0], [1.0, 2.0, 3.0]]})
+    return lessons.topological_orders(graph, {"a": [[-2.0, -1.0, 0.0], [1.0, 2.0, 3.0]]})
 
 
 def batches() -> viz.Board:
@@ -158,7 +162,7 @@ def error() -> viz.Board:
 def sweep() -> viz.Board:
     graph = graph_of_x()
     feeds = [{"x": 2.0}, {"x": [1.0, 2.0]}, {}]
-    return viz.sweep("examples.feeds", lambda feed: (mg.run(graph, feed), graph), feeds)
+    return lessons.sweep("examples.feeds", lambda feed: (mg.run(graph, feed), graph), feeds)
 
 
 def diff() -> viz.Board:
@@ -178,7 +182,7 @@ BOARDS: dict[str, Maker] = {
     "batches": batches,
     "error": error,
     "sweep": sweep,
-    "side_by_side": lambda: viz.side_by_side(viz.draw(e1()), viz.draw(e2())),
+    "side_by_side": lambda: lessons.side_by_side(viz.draw(e1()), viz.draw(e2())),
 }
 
 
@@ -240,7 +244,7 @@ def ratios() -> Any:
 def claims() -> Any:
     lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
     events = {"dynamic": 1, "static": 4}
-    return viz.claims("L00", blueprint={**events, "runs": 2}, readable=lines, early=events)
+    return lessons.claims("L00", blueprint={**events, "runs": 2}, readable=lines, early=events)
 
 
 LOSSES = {"SGD": [2.0, 1.4, 1.1, 0.9], "Adam": [2.0, 1.1, 0.6, 0.5]}
@@ -252,14 +256,14 @@ CHARTS: dict[str, Maker] = {
     "memory": lambda: viz.memory(reusing()),
     "schedule": lambda: viz.schedule(program(), costs=lambda node: 1.0),
     "ratios": ratios,
-    "regimes": lambda: viz.regimes(
+    "regimes": lambda: lessons.regimes(
         {
-            ("a chain", "一条链"): {
+            ("a chain of operators", "链式运算"): {
                 16: (2.1, 2.0, 2.3),
                 1000: (1.0, 0.9, 1.2),
                 1e5: (0.4, 0.4, 0.5),
             },
-            ("a product", "一次乘法"): {
+            ("one product", "单次乘法"): {
                 16: (1.5, 1.3, 1.6),
                 1000: (1.02, 1.0, 1.1),
                 1e5: (1.0, 0.9, 1.1),
@@ -270,29 +274,37 @@ CHARTS: dict[str, Maker] = {
     ),
 }
 WORDS: dict[str, Maker] = {
-    "images": lambda: viz.images(np.eye(8)[None].repeat(12, 0), range(12)),
-    "table": lambda: viz.table("examples.squares", [(2, 7, 4), (3.5, 15.25, 7)]),
+    "images": lambda: lessons.images(np.eye(8)[None].repeat(12, 0), range(12)),
+    "table": lambda: lessons.table("examples.squares", [(2, 7, 4), (3.5, 15.25, 7)]),
     "tape": lambda: viz.tape(e5().sum()),
-    "gradient_check": lambda: viz.gradient_check(lambda x: (x * x + 3).sum(), [1.0, 2.0]),
-    "predict": lambda: viz.predict("L00.3"),
-    "quiz": lambda: viz.quiz("L00.1", "L00.2", answers="AB"),
-    "order": lambda: viz.order("L00.6", [6, 4]),
+    "gradient_check": lambda: lessons.gradient_check(lambda x: (x * x + 3).sum(), [1.0, 2.0]),
+    "predict": lambda: lessons.predict("L00.3"),
+    "quiz": lambda: lessons.quiz("L00.1", "L00.2", answers="AB"),
+    "order": lambda: lessons.order("L00.6", [6, 4]),
     "claims": claims,
-    "check": lambda: viz.check("L00.faded.1", 20, 20),
-    "beside": lambda: viz.beside("L00"),
+    "check": lambda: lessons.check("L00.faded.1", 20, 20),
+    "beside": lambda: lessons.beside("L01"),
     "animate": lambda: viz.animate(lambda x: x * x + 3, 2.0),
 }
 VIEWS = PLAYERS | DIAGRAMS | BOARDS | CHARTS | WORDS
 
 
-def path_of(name: str, folder: Path) -> Path:
-    return folder / f"{name.replace(' ', '_')}.html"
-
-
 def save(name: str, folder: Path) -> Path:
     """The view as a page; of what does not save itself as one, what a notebook shows of it."""
-    view, path = VIEWS[name](), path_of(name, folder)
+    view, path = VIEWS[name](), folder / f"{name.replace(' ', '_')}.html"
     if hasattr(view, "save") and not isinstance(view, viz.Animation):
         return Path(view.save(path))
     shown = view._repr_mimebundle_()["text/html"] if name == "animate" else view._repr_html_()
     return write_page(path, (name, name), shown)
+
+
+PAGES = TemporaryDirectory(prefix="views")  # of this process
+POSITIONS = 9  # of all sliders of such a page, where a reader's page has up to 50
+
+
+@cache
+def saved(name: str) -> Path:
+    """The view as an English page, made once for all tests of a process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("viz.page.sliders.KEPT", POSITIONS)
+        return save(name, Path(PAGES.name))

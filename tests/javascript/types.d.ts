@@ -330,6 +330,7 @@ interface BoardData {
 /** A node or an arrow of a board: its classes, and what was written in it. */
 interface Part {
   g: Element;
+  card: boolean; // or an arrow
   slot: Element | null;
   swatch: Element | null;
   kind: string;
@@ -338,26 +339,12 @@ interface Part {
   seen: string;
 }
 
-/** A curve of a training: its points, null where there is no number. */
-interface Series {
-  name: string;
-  points: [number, number | null][];
-}
-
-/** Words are HTML in both languages here. */
-interface TrainChart {
-  title: Pair;
-  log: boolean;
-  series: Series[];
-}
 interface TrainData {
-  charts: TrainChart[];
   state: string;
   status: string;
   times: string;
   done: number;
   total: number | null;
-  words: Words;
   labels: Labels;
 }
 

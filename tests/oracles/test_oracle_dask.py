@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-import viz
+import minigrad_lessons as lessons
 from minigrad.interop.dask import grouped
 from viz.picture import layout
 
@@ -208,7 +208,7 @@ def test_what_cannot_be_handed_out_is_named() -> None:
 
 def test_the_price_of_granularity_is_measured() -> None:
     graph, feeds = mlp()
-    table = viz.granularity(graph.compile(), feeds, shards=2, reduce="mean", scheduler="sync")
+    table = lessons.granularity(graph.compile(), feeds, shards=2, reduce="mean", scheduler="sync")
     cells = [[cell[0] for cell in line] for line in table.rows]
     assert [line[0] for line in cells][:2] == ["here", "Dask, the whole program"]
     tasks = {line[0]: int(line[1]) for line in cells}
@@ -216,5 +216,5 @@ def test_the_price_of_granularity_is_measured() -> None:
     times = {line[0]: float(line[3]) for line in cells}
     assert times["Dask, every kernel"] > times["here"] == 1
     assert [float(line[4]) for line in cells if "shards" not in line[0]] == [0.0] * 4
-    with pytest.raises(TypeError, match=r"viz\.granularity takes a program"):
-        viz.granularity(graph)
+    with pytest.raises(TypeError, match=r"lessons\.granularity takes a program"):
+        lessons.granularity(graph)

@@ -131,6 +131,27 @@ def jax_net(params: Any, x: Any) -> Any:
     return x.sum()
 
 
+def wrong_params(params: Any) -> Any:
+    """The weight of the second layer takes another width than the first gives."""
+    second = params[1] | {"w": jnp.ones((5, 4))}
+    return [params[0], second, *params[2:]]
+
+
+@jax.custom_vjp
+def clipped(x: Any) -> Any:
+    return x
+
+
+clipped.defvjp(lambda x: (x, None), lambda _, g: (jnp.clip(g, -0.1, 0.1),))
+
+
+def jax_odd(params: Any, x: Any) -> Any:
+    """A teacher that gets no gradient, a rule for gradients, and an operator we don't have."""
+    target = jax.lax.stop_gradient(layer(params[0], x))
+    h = jnp.sort(clipped(layer(params[1], x)))
+    return ((h - target) ** 2).sum()
+
+
 def test_scopes_of_jax_are_modules_and_its_gradients_are_there() -> None:
     keys = jax.random.split(jax.random.PRNGKey(0), 3)
     params = [{"w": jax.random.normal(k, (4, 4)), "b": jnp.zeros(4)} for k in keys]
@@ -165,6 +186,55 @@ def test_a_model_that_raises_shows_what_ran(capfd: pytest.CaptureFixture[str]) -
     assert "It stops in `blocks.1.down`" in str(made.error)
     assert isinstance(made.error.__cause__, RuntimeError)
     assert "It stops in `blocks.1.down`" in made.text()[0]
+    assert capfd.readouterr() == ("", "")
+
+
+def jax_params(count: int = 3) -> tuple[Any, Any]:
+    keys = jax.random.split(jax.random.PRNGKey(0), count)
+    params = [{"w": jax.random.normal(k, (4, 4)), "b": jnp.zeros(4)} for k in keys]
+    return params, jax.random.normal(keys[0], (2, 4))
+
+
+def jitted(params: Any, x: Any) -> Any:
+    return jax.jit(jax_net)(params, x)
+
+
+def mapped(params: Any, x: Any) -> Any:
+    return jax.vmap(lambda row: jax_net(params, row))(x)
+
+
+def halved(params: Any, x: Any) -> Any:
+    x = jax_net(params, x)
+    return x / 2 if x > 0 else x  # only with a value
+
+
+@pytest.mark.parametrize("function", [jax_net, jitted, mapped, halved])
+def test_a_jax_function_that_raises_shows_what_ran(
+    function: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    params, x = jax_params()
+    made = viz.step(
+        function, wrong_params(params) if function is not halved else params, x, whole=True
+    )
+    data = made.data
+    failed = data["operators"][data["failed"]]
+    names = [n.get("name") for n in data["nodes"]]
+    line = data["lines"][failed["line"]][2]
+    ran = data["operators"][: data["failed"]]
+    assert all("v" in o for o in ran)
+    expected = np.asarray(layer(params[0], x) + x)
+    norms = [data["portraits"][o["v"]].get("norm") for o in ran]
+    assert pytest.approx(float(np.linalg.norm(expected)), rel=1e-3) in norms
+    if function is halved:
+        assert "x > 0" in line
+        assert isinstance(made.error.__cause__, jax.errors.TracerBoolConversionError)
+    else:
+        assert failed["op"] == "matmul"
+        assert "tanh(x @ p" in line
+        assert data["parameters"][failed["weights"][0]]["name"] == "params.1.w"
+        assert {"layer_1", "params.2"} <= set(names)
+        assert "(5, 4)" in str(made.error)
+        assert isinstance(made.error.__cause__, TypeError)
     assert capfd.readouterr() == ("", "")
 
 
@@ -221,6 +291,14 @@ def test_what_differs_is_marked(net: Net) -> None:
     told = [f["text"][0] for f in made.data["findings"]]
     assert any("is frozen (requires_grad=False)" in text for text in told)
     assert any("under no_grad or detached" in text for text in told)
+
+
+def test_what_differs_in_jax_is_marked() -> None:
+    made = viz.step(jax_odd, *jax_params(), whole=True)
+    marks = {o["op"]: o["mark"] for o in made.data["operators"] if "mark" in o}
+    assert marks == {"StopGradient": "cut", "JAX_clipped": "rule", "JAX_sort": "box"}
+    told = made.text()[0]
+    assert "No path leads back to params.0.b, so it gets no gradient (2 parameters in all)" in told
 
 
 def test_pytorch_misreads_a_gradient_where_ours_is_right() -> None:

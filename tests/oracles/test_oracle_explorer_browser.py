@@ -12,6 +12,7 @@ import test_browser_explorer as browser
 import torch
 from test_browser_explorer import (  # noqa: F401  (tests that run here, too)
     CARDS,
+    STATE,
     one,
     opened,
     settled,
@@ -21,7 +22,7 @@ from test_browser_explorer import (  # noqa: F401  (tests that run here, too)
     test_the_score_has_a_row_for_each_module_and_a_profile,
     test_the_whole_model_is_on_the_first_screen,
 )
-from test_oracle_explorer import Net, Wrong, jax_net
+from test_oracle_explorer import Net, Wrong, jax_net, jax_odd, wrong_params
 
 import viz
 
@@ -43,6 +44,11 @@ def given() -> tuple[Any, Any]:
     keys = jax.random.split(jax.random.PRNGKey(0), 3)
     params = [{"w": jax.random.normal(k, (4, 4)), "b": jnp.zeros(4)} for k in keys]
     return params, jax.random.normal(keys[0], (2, 4))
+
+
+def wrong_given() -> tuple[Any, Any]:
+    params, x = given()
+    return wrong_params(params), x
 
 
 @pytest.fixture(scope="module")
@@ -71,21 +77,51 @@ def test_the_first_nan_is_found_where_it_was_born(name: str, one: Page, tmp_path
     assert state(page, "atlas.selected.op") == state(page, "atlas.m.data.findings[0].op")
 
 
-def test_an_error_is_a_picture(one: Page, tmp_path: Path) -> None:  # noqa: F811
-    """Of PyTorch: a function of JAX that can't be traced raises."""
-    made = viz.step(Wrong(), torch.randn(5, 6), whole=True)
+@pytest.mark.parametrize("name", browser.MODELS)
+def test_an_error_is_a_picture(name: str, one: Page, tmp_path: Path) -> None:  # noqa: F811
+    if name == "torch":
+        made = viz.step(Wrong(), torch.randn(5, 6), whole=True)
+        line, shapes, rest = "self.down(torch.relu", "(5, 16), (8, 15)", "head"
+    else:
+        made = viz.step(jax_net, *wrong_given(), whole=True)
+        line, shapes, rest = "tanh(x @ p", "(2, 4), (5, 4)", "params.2"
     page = opened(one, made.save(tmp_path / "error.html"))
     assert page.evaluate(CARDS) == []
     assert "the run stopped here" in page.locator(".mg-x-said").inner_text()
     assert state(page, "atlas.selected.op") == state(page, "atlas.m.failed")
-    assert ".py" in page.locator(".mg-x-code").inner_text()
+    side = page.locator(".mg-x-side").inner_text()
+    assert shapes in side
+    assert line in page.locator(".mg-x-code").inner_text()
+    rows = "atlas.m.rows.map((n) => ({ name: n.name, out: n.out }))"
+    outlines = [n["name"] for n in state(page, rows) if n["out"] > state(page, "atlas.m.failed")]
+    assert rest in outlines
+    page.keyboard.press("End")
+    assert state(page, "atlas.time") < state(page, "atlas.m.n")
 
 
-def test_what_gets_no_gradient_is_told_with_its_reason(one: Page, tmp_path: Path) -> None:  # noqa: F811
-    net = Net()
-    net.head.requires_grad_(requires_grad=False)
-    page = opened(one, viz.step(net, torch.randn(5, 6)).save(tmp_path / "cut.html"))
-    assert page.locator(".mg-x-finding", has_text="requires_grad=False").count()
+@pytest.mark.parametrize("name", browser.MODELS)
+def test_what_differs_is_marked_with_its_reason(name: str, one: Page, tmp_path: Path) -> None:  # noqa: F811
+    if name == "torch":
+        net = Net()
+        net.head.requires_grad_(requires_grad=False)
+        net.blocks[0].register_forward_hook(lambda module, args, y: y.detach())
+        made = viz.step(net, torch.randn(5, 6))
+        told = {"requires_grad=False": "frozen", "no_grad or detached": "no gradient passes"}
+    else:
+        made = viz.step(jax_odd, *given(), whole=True)
+        told = {
+            "stop_gradient ends it there": "no gradient passes",
+            "a gradient rule of its own": "own gradient rule",
+            "there is no counterpart here": "runs in JAX",
+            "No path leads back to params.0": "no gradient flows here",
+        }
+    page = opened(one, made.save(tmp_path / "cut.html"))
+    for reason, mark in told.items():
+        page.evaluate(f"() => {STATE}.open({STATE}.atlas.m.root)")
+        settled(page)
+        page.locator(".mg-x-finding", has_text=reason).first.click()
+        settled(page)
+        assert mark in page.locator(".mg-x-side").inner_text()
 
 
 @pytest.mark.parametrize("name", browser.MODELS)

@@ -26,7 +26,7 @@ PATH = next(path for path in LESSONS if path.name.startswith("04_"))
 LESSON = "L04"
 POINTS = {"L04-core-1-tests": 2.0, "L04-stretch-1-tests": 1.0}
 CORE, STRETCH = POINTS
-HOSTILE = "viz.check = lambda *a, **k: True\nviz.lesson.check.check = viz.check"
+HOSTILE = "lessons.check = lambda *a, **k: True\nlessons.lesson.check.check = lessons.check"
 NONSENSE = "def run_graph(*_, **__):\n    return []\n\n\ndef descent(*_):\n    return []"
 # Each learner: the answers to both exercises, a line in the first cell, points.
 LEARNERS: dict[str, tuple[tuple[str, str], str, tuple[float, float]]] = {

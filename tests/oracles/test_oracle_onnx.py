@@ -103,12 +103,19 @@ def test_an_operator_and_its_gradient_run_in_onnx_runtime(name: str) -> None:
     op = REGISTRY[name]
     assert op in TABLE, (
         f"{name} cannot be written as ONNX: add a rule to a module of"
-        " minigrad/interop/onnx/writing, or the reason why there is none to EXEMPT here"
+        " minigrad/interop/onnx/writing, or the reason why there is none to EXEMPT in"
+        " tests/oracles/test_oracle_onnx.py"
     )
     for sample in op.samples:
         operands = draw(sample, np.float32)
         graph = graph_of(op, operands, sample, gradient=True)
         agree(graph, {f"p{i}": a for i, a in enumerate(operands)})
+
+
+def test_who_adds_an_operator_is_told_what_to_write_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REGISTRY, "Other", object())
+    with pytest.raises(AssertionError, match=r"Other cannot be .*minigrad/interop/onnx/writing"):
+        test_an_operator_and_its_gradient_run_in_onnx_runtime("Other")
 
 
 @pytest.mark.parametrize("name", sorted(EXEMPT.keys() - STATE - {"Print"}))

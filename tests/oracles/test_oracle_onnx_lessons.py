@@ -1,4 +1,4 @@
-"""Every graph that a lesson runs leaves the house: as an ONNX model, in a process of its own.
+"""Every graph that a lesson runs is exported: as an ONNX model, in a process of its own.
 
 The code of a notebook is run here, and whatever static graph it feeds is written as a model, with
 what it was fed; of each that can be differentiated, the graph of its gradients, too. Then another

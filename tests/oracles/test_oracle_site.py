@@ -102,6 +102,8 @@ def test_the_site_asks_nobody_but_the_one_place_that_has_python(shipped: Path) -
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
 
     config = json.loads((shipped / "jupyter-lite.json").read_text("utf-8"))
+    extensions = {made["name"] for made in config["jupyter-config-data"]["federated_extensions"]}
+    assert "minigrad-lessons" in extensions, "one language before anything has run"
     (told,) = config["jupyter-config-data"]["litePluginSettings"].values()
     assert told["disablePyPIFallback"]
     assert told["loadPyodideOptions"]["indexURL"] == f"{PYODIDE_CDN_URL}/"
@@ -246,7 +248,7 @@ NUMBER = re.compile(r"Cell In\[\d+\]")
 # How the line begins that says where something ran: as stored, and where no process can start.
 ELSEWHERE = {
     "printed just now, by a Python process": "There is no way to start a process here. What you",
-    "A process of its own has read the file": "No process can be started here, so this is a stored",
+    "Another process has read the file": "No process can be started here, so this is a stored",
 }
 
 

@@ -222,6 +222,9 @@ READ: dict[str, Step] = {
     "a mask reshaped": lambda h, x: h[x > 0].view(-1, 1),
     "nonzero": lambda h, x: x.nonzero(),
     "nonzero as positions": lambda h, x: h[(x > 0).nonzero(as_tuple=True)],
+    "constants at such positions": lambda h, x: (
+        torch.arange(9.0)[(x > 0).nonzero()[:, 1]] * h.sum()
+    ),
     "where": lambda h, x: h[torch.where(x > 0)],
     "masked_select": lambda h, x: torch.masked_select(h, x > 0),
     "unique": lambda h, x: torch.unique(x.long()),
@@ -600,3 +603,30 @@ def test_a_module_may_have_any_name_that_pytorch_takes(name: str) -> None:
     groups = {n.group for n in player.films[0].picture.nodes}
     assert f"parts: ModuleDict/{shown}: Linear" in groups
     viz.compare(Named(), some_input())
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_a_function_that_is_mapped_has_its_gradients(scale: bool) -> None:
+    def step(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        with torch.set_grad_enabled(scale):
+            factor = torch.func.vmap(torch.tanh)(y)
+        return torch.func.vmap(lambda row, f: torch.relu(row) * f)(y, factor)
+
+    found = capture(Model(step), [some_input()])
+    assert max(found.gaps()) < 1e-5
+    assert any(n.op.name == "StopGradient" for n in found.graph.nodes) is not scale
+
+
+def test_kernels_with_wide_gaps_are_those_of_pytorch() -> None:
+    torch.manual_seed(0)
+    for kernel, pads, gaps, groups in (((3, 3), (6, 5), (6, 5), 1), ((2, 3), (36, 8), (30, 7), 3)):
+        made = nn.Conv2d(3, 6, kernel, padding=pads, dilation=gaps, groups=groups)
+        found = capture(made, [torch.randn(2, 3, 9, 7)])
+        assert max(found.gaps()) < 1e-5
+        assert not found.boxes
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_a_scripted_module_is_refused_with_a_remedy() -> None:
+    with pytest.raises(mg.TraceError, match=r"Linear was compiled by torch\.jit.*Remedy: pass"):
+        viz.step(torch.jit.script(nn.Linear(3, 2)), some_input(), whole=True)

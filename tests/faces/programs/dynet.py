@@ -80,7 +80,7 @@ dynet_config.set()
 
 
 # %% batches
-"""Samples stand in a dimension of their own, the last of what one sees."""
+"""Samples have a dimension of their own, the last one you see."""
 
 import dynet as dy
 import numpy as np
