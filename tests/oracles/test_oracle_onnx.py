@@ -455,7 +455,7 @@ def test_data_beside_a_model_is_read_from_its_folder_alone(tmp_path: Path) -> No
     graph = mg.from_onnx(saved(location="weights.bin", offset="8", length="8"))
     assert mg.run(graph, {"x": [0.0, 0.0]}).tolist() == [1.0, -2.0]
     for wrong in ("../weights.bin", str(tmp_path / "weights.bin"), "none.bin"):
-        with pytest.raises(mg.FormatError, match="no file in the folder"):
+        with pytest.raises(mg.FormatError, match="no such file in the folder"):
             mg.from_onnx(saved(location=wrong))
     with pytest.raises(mg.FormatError, match="holds 16"):
         mg.from_onnx(saved(location="weights.bin", offset="8", length="1000000000000"))

@@ -9,48 +9,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.core import Op
 from minigrad.interop.onnx.call import TABLE, Call, operator
+from minigrad.interop.onnx.names import ELEMENTWISE
 from minigrad.ops import corners
 
-# One of ours for one of theirs.
-SAME = {
-    "Add": ops.add,
-    "Sub": ops.sub,
-    "Mul": ops.mul,
-    "Neg": ops.neg,
-    "Abs": ops.abs,
-    "Sign": ops.sign,
-    "Floor": ops.floor,
-    "Ceil": ops.ceil,
-    "Round": ops.round,
-    "Exp": ops.exp,
-    "Log": ops.log,
-    "Sqrt": ops.sqrt,
-    "Sin": ops.sin,
-    "Cos": ops.cos,
-    "Atan": ops.atan,
-    "Tanh": ops.tanh,
-    "Sigmoid": ops.sigmoid,
-    "Relu": ops.relu,
-    "Softplus": ops.softplus,
-    "Erf": ops.erf,
-    "Equal": ops.equal,
-    "Less": ops.less,
-    "Greater": ops.greater,
-    "LessOrEqual": ops.less_equal,
-    "Where": ops.where,
-    "GreaterOrEqual": ops.greater_equal,
-    "And": ops.logical_and,
-    "Or": ops.logical_or,
-    "Xor": ops.logical_xor,
-    "Not": ops.logical_not,
-    "IsNaN": ops.isnan,
-}
-COUNTS = {name: 1 if op.formula.count("{") == 1 else 2 for name, op in SAME.items()} | {"Where": 3}
 
-
-def _same(name: str) -> Any:
-    op, count = SAME[name], COUNTS[name]
+def _same(op: Op, name: str) -> Any:
+    count = op.formula.count("{")
 
     def rule(call: Call) -> Any:
         call.expect(len(call) == count, f"{len(call)} operands")
@@ -64,7 +30,7 @@ def _same(name: str) -> Any:
     return rule
 
 
-TABLE.update({name: _same(name) for name in SAME})
+TABLE.update({name: _same(op, name) for op, name in ELEMENTWISE.items()})
 
 
 def _from_axis(call: Call, y: Any) -> Any:

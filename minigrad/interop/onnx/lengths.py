@@ -16,6 +16,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Array, Dim
+from minigrad.interop.onnx.names import LENGTHS
 from minigrad.ops.lengths import SIGNS, Length
 from minigrad.static import Node
 
@@ -196,17 +197,15 @@ def _product(call: Any, xs: list[Any]) -> Any:
     return Lengths((product(xs[0].items),), single=not call.attr("keepdims", 1))
 
 
-@rule("Add", "Sub", "Mul", "Div", "Mod", "Min", "Max")
+@rule(*LENGTHS.values())
 def _arithmetic(call: Any, xs: list[Any]) -> Any:
     items = [items_of(x) for x in xs]
     if len(xs) != 2 or None in items:
         return None
-    sign = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}.get(call.name)
+    [sign] = [sign for sign, name in LENGTHS.items() if name == call.name]
     pairs = _stretched(*(found or () for found in items))
     single = all(getattr(x, "single", getattr(x, "ndim", 1) == 0) for x in xs)
-    return Lengths(
-        tuple(combined(sign or call.name.lower(), a, b) for a, b in pairs), single=single
-    )
+    return Lengths(tuple(combined(sign, a, b) for a, b in pairs), single=single)
 
 
 def _stretched(*all_items: tuple[Length, ...]) -> list[tuple[Length, ...]]:

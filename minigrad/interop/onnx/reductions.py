@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx import lengths
+from minigrad.interop.onnx import lengths, names
 from minigrad.interop.onnx.call import TABLE, Call, operator, reshaped, stretched
 from minigrad.interop.onnx.elementwise import like
 from minigrad.ops.corners import root
@@ -65,16 +65,12 @@ def _prod(x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
-    "ReduceSum": ops.sum,
-    "ReduceMean": ops.mean,
-    "ReduceMax": ops.max,
-    "ReduceMin": ops.min,
+    **{name: op for op, name in names.REDUCTIONS.items()},
     "ReduceProd": _prod,
     "ReduceL1": lambda x, **how: ops.sum(ops.abs(x), **how),
     "ReduceL2": lambda x, **how: root(ops.sum(x * x, **how)),
     "ReduceSumSquare": lambda x, **how: ops.sum(x * x, **how),
     "ReduceLogSum": lambda x, **how: ops.log(ops.sum(x, **how)),
-    "ReduceLogSumExp": ops.logsumexp,
 }
 TABLE.update({name: _over(reduce) for name, reduce in REDUCTIONS.items()})
 

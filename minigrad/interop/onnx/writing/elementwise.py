@@ -8,50 +8,18 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.core import Op
+from minigrad.interop.onnx.names import ELEMENTWISE, REDUCTIONS
 from minigrad.interop.onnx.writing.sheet import TABLE, Rule, Sheet, known, shape_of, written
 from minigrad.ops.shape import positive_axes
 from minigrad.static import Node
-
-PLAIN: dict[Op, str] = {
-    ops.sub: "Sub",
-    ops.div: "Div",
-    ops.neg: "Neg",
-    ops.pow: "Pow",
-    ops.exp: "Exp",
-    ops.log: "Log",
-    ops.sqrt: "Sqrt",
-    ops.sin: "Sin",
-    ops.cos: "Cos",
-    ops.atan: "Atan",
-    ops.sign: "Sign",
-    ops.abs: "Abs",
-    ops.tanh: "Tanh",
-    ops.sigmoid: "Sigmoid",
-    ops.relu: "Relu",
-    ops.softplus: "Softplus",
-    ops.erf: "Erf",
-    ops.where: "Where",
-    ops.identity: "Identity",
-    ops.stop_gradient: "Identity",
-    ops.print_value: "Identity",
-    ops.maximum: "Max",
-    ops.minimum: "Min",
-}
-COMPARED: dict[Op, str] = {
-    ops.equal: "Equal",
-    ops.less: "Less",
-    ops.greater: "Greater",
-    ops.less_equal: "LessOrEqual",
-    ops.greater_equal: "GreaterOrEqual",
-}
 
 
 def _plain(name: str) -> Rule:
     return lambda w, node, xs: w.emit(name, *xs)
 
 
-TABLE.update({op: _plain(name) for op, name in PLAIN.items()})
+NAMES = ELEMENTWISE | dict.fromkeys((ops.stop_gradient, ops.print_value), "Identity")
+TABLE.update({op: _plain(name) for op, name in NAMES.items()})
 
 
 @written(ops.add, ops.mul)
@@ -60,16 +28,19 @@ def _sums(w: Sheet, node: Node, xs: list[str]) -> Any:
     add = node.op is ops.add
     if node.dtype.kind == "b":
         return w.emit("Or" if add else "And", *xs)
-    return w.emit("Add" if add else "Mul", *xs)
+    return w.emit(ELEMENTWISE[node.op], *xs)
 
 
-@written(*COMPARED, ops.not_equal)
+@written(ops.less, ops.greater, ops.less_equal, ops.greater_equal)
 def _compared(w: Sheet, node: Node, xs: list[str]) -> Any:
-    if node.inputs[0].dtype.kind == "b" and node.op not in (ops.equal, ops.not_equal):
+    if node.inputs[0].dtype.kind == "b":
         xs = [w.cast(x, np.int32) for x in xs]
-    if node.op is ops.not_equal:
-        return w.emit("Not", w.emit("Equal", *xs))
-    return w.emit(COMPARED[node.op], *xs)
+    return w.emit(ELEMENTWISE[node.op], *xs)
+
+
+@written(ops.not_equal)
+def _not_equal(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.emit("Not", w.emit("Equal", *xs))
 
 
 @written(ops.logical_and, ops.logical_or, ops.logical_xor, ops.logical_not)
@@ -170,15 +141,7 @@ def _whole_division(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 # ---- Along axes ---------------------------------------------------------------------------------
 
-REDUCED: dict[Op, str] = {
-    ops.sum: "ReduceSum",
-    ops.mean: "ReduceMean",
-    ops.max: "ReduceMax",
-    ops.min: "ReduceMin",
-    ops.prod: "ReduceProd",
-    ops.all: "ReduceMin",
-    ops.any: "ReduceMax",
-}
+REDUCED = REDUCTIONS | {ops.all: "ReduceMin", ops.any: "ReduceMax"}
 
 
 def axes_of(w: Sheet, node: Node, default: Any = None) -> list[int]:

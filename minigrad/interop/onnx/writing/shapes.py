@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.interop.onnx.names import LENGTHS
 from minigrad.interop.onnx.writing.elementwise import reduced
 from minigrad.interop.onnx.writing.sheet import FIRST, LAST, Sheet, known, shape_of, written
 from minigrad.ops.indexing import numpy_key
@@ -308,8 +309,6 @@ def _piece(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 # ---- Computed lengths ---------------------------------------------------------------------------
 
-SIGNS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "%": "Mod", "min": "Min", "max": "Max"}
-
 
 def _lengths(w: Sheet, node: Node) -> str:
     """Write the lengths that the attribute `shape` describes, as a value."""
@@ -319,7 +318,7 @@ def _lengths(w: Sheet, node: Node) -> str:
             return w.ints(length)
         if len(length) == 2:
             return str(w.emit("Gather", w.shape(node.inputs[length[0]]), w.ints(length[1])))
-        return str(w.emit(SIGNS[length[0]], one(length[1]), one(length[2])))
+        return str(w.emit(LENGTHS[length[0]], one(length[1]), one(length[2])))
 
     found = [one(length) for length in node.attrs["shape"]]
     return str(w.emit("Concat", *found, axis=0)) if found else w.constant([], np.int64)
