@@ -27,7 +27,7 @@ from minigrad.dynamic.tensor import *
 from minigrad.functions import *
 from minigrad.functions import protocol
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 threads.begin()
 protocol.install()
