@@ -35,10 +35,10 @@ if (_hiding := loading.hiding("viz", __file__)) is not None:
     warnings.warn(messages.choose(messages.fill("viz_hidden", place=_hiding)), stacklevel=2)
 
 if typing.TYPE_CHECKING:
-    from minigrad.later import *
-else:  # modules, and the names of `later`, load when the first of them is asked for
+    from minigrad._lazy_exports import *
+else:  # modules, and the names of `_lazy_exports`, load when the first of them is asked for
     _own = [n for n, x in vars().items() if n[0] != "_" and not isinstance(x, types.ModuleType)]
-    _look, __dir__ = loading.from_later(__name__, _own)
+    _look, __dir__ = loading.lazy_exports(__name__, _own)
 
     def __getattr__(name: str) -> typing.Any:
         if name == "train":

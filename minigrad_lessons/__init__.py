@@ -8,7 +8,7 @@ on can read it, so an old one gets a sentence, not a SyntaxError.
 import typing
 
 if typing.TYPE_CHECKING:
-    from minigrad_lessons.later import *
+    from minigrad_lessons._lazy_exports import *
 else:
     _loader = []  # what looks a name up, and what lists them, once that is needed
 
@@ -16,7 +16,7 @@ else:
         if not _loader:
             from minigrad.core import loading  # noqa: PLC0415, needs what is installed
 
-            _loader.extend(loading.from_later(__name__))
+            _loader.extend(loading.lazy_exports(__name__))
         return _loader[0](name)
 
     def __getattr__(name):

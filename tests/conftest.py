@@ -19,7 +19,7 @@ from covering import few
 from fixtures import english, own_graph  # noqa: F401 - fixtures of all files
 
 from minigrad.compiler.c import cache, compiler, library
-from minigrad.control import untaken
+from minigrad.control import untaken_branch_nan
 from minigrad.diagnostics.messages import set_language
 from minigrad.dynamic.tensor import PLAIN
 from minigrad_lessons.lesson import judged, my_engine
@@ -42,7 +42,12 @@ hypothesis.settings.register_profile("search", max_examples=2000, **shared)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 # What modules keep as long as a kernel runs: verdicts, what was told once, the log of an engine.
-KEPT = ((judged, "_last"), (library, "_told"), (untaken, "_told"), (my_engine, "EVENTS"))
+KEPT = (
+    (judged, "_last"),
+    (library, "_warned_once"),
+    (untaken_branch_nan, "_warned_once"),
+    (my_engine, "EVENTS"),
+)
 
 # They import the engines they compare with, which nobody has to install for the tests.
 collect_ignore_glob = ["bench/*", "faces/programs/*", "onnx_cases.py"]

@@ -27,7 +27,7 @@ LAYERS = {
         ["compiler", "saving", "hybrid"],
         ["passes", "nn"],
         ["optim", "data", "interop"],
-        ["later"],  # what `minigrad` hands on when it is first asked for
+        ["_lazy_exports"],  # what `minigrad` hands on when it is first asked for
         ["minigrad", "eager"],
         ["faces"],  # other systems' names for what is public
     ],
@@ -39,7 +39,7 @@ LAYERS = {
         ["opening", "clash"],
         ["questions"],
         ["lesson"],
-        ["later"],
+        ["_lazy_exports"],
         ["minigrad_lessons"],
         ["__main__"],
     ],
@@ -50,7 +50,7 @@ LAYERS = {
         ["page"],
         ["charts", "explorer"],
         ["views"],
-        ["later"],
+        ["_lazy_exports"],
         ["viz"],
         ["__main__"],
     ],
@@ -60,7 +60,7 @@ ENTRY_POINTS = {
     "minigrad.dynamic.fast_paths": "minigrad.dynamic.tensor",
     "minigrad.compiler.numpy": "minigrad.compiler.executors",
     "minigrad.compiler.c": "minigrad.compiler.executors",
-    "minigrad.batching": "minigrad.later",
+    "minigrad.batching": "minigrad._lazy_exports",
 }
 LEVEL = {
     (package, subpackage): level
@@ -76,7 +76,7 @@ OUTSIDE = {"minigrad": {"numpy", "threadpoolctl", *sys.stdlib_module_names}, "vi
 # What `tasks.py` reads before anything is installed needs nothing; what teaches needs the viewer.
 COURSE = {
     ("minigrad_lessons", subpackage)
-    for subpackage in ("questions", "lesson", "later", "minigrad_lessons")
+    for subpackage in ("questions", "lesson", "_lazy_exports", "minigrad_lessons")
 }
 ANYBODY = {("minigrad_lessons", subpackage) for subpackage in ("words", "terminal", "shadow")}
 

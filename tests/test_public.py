@@ -22,7 +22,7 @@ import viz
 from minigrad import functions, ops
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("minigrad", "minigrad.later", "minigrad.functions", "minigrad.ops")
+PACKAGES = ("minigrad", "minigrad._lazy_exports", "minigrad.functions", "minigrad.ops")
 
 
 def parsed(name: str) -> ast.Module:
@@ -78,7 +78,7 @@ def mg_names(module: str) -> list[str]:
 
 
 def test_what_is_handed_on_is_public_and_nothing_else() -> None:
-    parts = ("minigrad", "minigrad.later")
+    parts = ("minigrad", "minigrad._lazy_exports")
     alone = {a.asname for p in parts for n in ast.walk(parsed(p)) for a in getattr(n, "names", [])}
     taken = {name for p in parts for module in handed_on(p) for name in mg_names(module)}
     assert set(mg.__all__) == taken | (alone - {None})
@@ -143,7 +143,7 @@ def test_a_name_that_comes_later_is_there_when_it_is_asked_for(name: str, way: s
 def test_a_module_loads_alone(name: str) -> None:
     found = fresh(f"import minigrad as mg; print(mg.{name}.__name__); {LOADED}").split()
     assert found[0] == f"minigrad.{name}"
-    assert {"batching", "later"}.isdisjoint(found[1:])
+    assert {"batching", "_lazy_exports"}.isdisjoint(found[1:])
 
 
 @pytest.mark.parametrize("way", ["dir(mg)", "mg.__all__", "vars(stars)"])
@@ -160,17 +160,19 @@ def test_what_a_notebook_lists_after_the_dot_is_public() -> None:
     assert listed == {*viz.__all__}
     listed = {name for name in dir(mg) if name[0] != "_"}
     assert {"cat", "nn", "tensor"} < listed
-    assert {"core", "later", "static", "typing"}.isdisjoint(listed)
+    assert {"core", "_lazy_exports", "static", "typing"}.isdisjoint(listed)
 
 
 def test_the_viewer_loads_when_a_view_is_asked_for() -> None:
     loaded = fresh("import minigrad, viz, sys; print(*sys.modules)").split()
     assert {"viz", "minigrad.dynamic"} <= {*loaded}
-    assert {"viz.later", "viz.views", "anywidget", "IPython", "graphviz"}.isdisjoint(loaded)
+    assert {"viz._lazy_exports", "viz.views", "anywidget", "IPython", "graphviz"}.isdisjoint(loaded)
     missing = "assert not hasattr(viz, 'drawn') and not hasattr(viz, '_drawn')"
     names = "print(*viz.__all__); assert {*viz.__all__} <= {*dir(viz)}"
     every = fresh(f"import viz; {missing}; {names}").split()
-    assert every == sorted(n for n in vars(importlib.import_module("viz.later")) if n[0] != "_")
+    assert every == sorted(
+        n for n in vars(importlib.import_module("viz._lazy_exports")) if n[0] != "_"
+    )
     assert {"draw", "Player", "curves", "step", "tape"} <= {*every}
     assert len(every) <= 30, "what only lessons use belongs into minigrad_lessons"
     stars = "from viz import *; assert callable(step)"

@@ -31,7 +31,7 @@ from minigrad.diagnostics.errors import FormatError
 from minigrad.saving import archive, encoding, wellformed, writing
 from minigrad.saving.encoding import Decoder, Encoder
 from minigrad.saving.signature import signature
-from minigrad.static import forms, get_default_graph
+from minigrad.static import call_schema, get_default_graph
 from minigrad.static.handlers import HANDLERS
 
 fixed = examples(200)
@@ -1182,7 +1182,9 @@ def test_every_operator_refuses_attributes_that_it_does_not_know(name: str, tmp_
     """And its own are in its signature, with types that its samples are of."""
     op = REGISTRY[name]
     if op.effect or not op.samples:
-        assert op in forms.FORMS or not signature(op).others, "it has no kernel that could be asked"
+        assert op in call_schema.SCHEMAS or not signature(op).others, (
+            "it has no kernel that could be asked"
+        )
         return
     sample: Sample = op.samples[0]
     y, xs = static(op, draw(sample), sample.attrs, "full")
@@ -1203,8 +1205,8 @@ def test_an_operator_without_a_kernel_enters_what_a_file_may_say_of_it(
     kept = {"shape": lambda x, **attrs: x, "inputs": None, "effect": True}
     op = Op("Delay", run=lambda out, *arrays, **attrs: None, **kept)
     monkeypatch.setitem(REGISTRY, "Delay", op)
-    form = forms.Form(1, 1, {"steps": int}, lambda operands, attrs: attrs["steps"] > 0)
-    monkeypatch.setitem(forms.FORMS, op, form)
+    form = call_schema.CallSchema(1, 1, {"steps": int}, lambda operands, attrs: attrs["steps"] > 0)
+    monkeypatch.setitem(call_schema.SCHEMAS, op, form)
     x = mg.placeholder("x", (2,))
     for attrs, words in (({"steps": 1}, ""), ({"steps": 0}, "'steps': 0"), ({}, "steps=?")):
         mg.build_graph(x, x.graph.add(op, [x], attrs)).save(tmp_path / "file")
@@ -1217,7 +1219,7 @@ def test_an_operator_without_a_kernel_enters_what_a_file_may_say_of_it(
 @pytest.mark.parametrize("name", ["Cond", "While", "Scan", "History"])
 def test_control_flow_enters_itself_with_executors_and_files(name: str) -> None:
     op = REGISTRY[name]
-    for entered in (HANDLERS[op], forms.FORMS[op].check, op.infer, op.vjp):
+    for entered in (HANDLERS[op], call_schema.SCHEMAS[op].check, op.infer, op.vjp):
         function = entered[0] if isinstance(entered, tuple) else entered
         assert function.__module__.startswith("minigrad.control.")
 
@@ -1228,7 +1230,7 @@ def test_files_are_read_without_the_rest_of_the_engine(tmp_path: Path) -> None:
     y = mg.cond(x.sum() > 0, lambda: mg.exp(x) * 2 + 1, lambda: x)
     mg.build_graph(x, y).optimize().save(tmp_path / "file")
     used = "import sys; from minigrad.saving import load_graph; g = load_graph(sys.argv[1])"
-    told = "print(*sorted(g.counted())); print('minigrad.later' in sys.modules)"
+    told = "print(*sorted(g.counted())); print('minigrad._lazy_exports' in sys.modules)"
     command = [sys.executable, "-c", f"{used}; {told}", str(tmp_path / "file")]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert {"Cond", "Fused"} <= {*said.split()}

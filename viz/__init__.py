@@ -26,9 +26,9 @@ _MOVED = """
 """.split()  # noqa: SIM905
 
 if typing.TYPE_CHECKING:
-    from viz.later import *
-else:  # modules, and the names of `later`, load when the first of them is asked for
-    _look, __dir__ = loading.from_later(__name__)
+    from viz._lazy_exports import *
+else:  # modules, and the names of `_lazy_exports`, load when the first of them is asked for
+    _look, __dir__ = loading.lazy_exports(__name__)
 
     def __getattr__(name: str) -> typing.Any:
         found = _look(name)

@@ -19,7 +19,7 @@ from minigrad.compiler.schedule.schedule import Place, Schedule
 from minigrad.compiler.specialized import SpecializedProgram
 from minigrad.compiler.text.program import write_reference
 from minigrad.control import COND
-from minigrad.control.untaken import branches, warn_of_nan
+from minigrad.control.untaken_branch_nan import branches, warn_of_nan
 from minigrad.core import Array, events
 from minigrad.core.garbage import no_collection
 from minigrad.core.locks import Turn

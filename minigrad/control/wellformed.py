@@ -8,7 +8,7 @@ from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
 from minigrad.core import Attrs, Spec, TupleSpec
 from minigrad.ops import state
 from minigrad.static import Graph, Node
-from minigrad.static.forms import FORMS, PLACED, Form, holds
+from minigrad.static.call_schema import PLACED, SCHEMAS, CallSchema, holds
 
 
 def _hold(places: Sequence[Node], values: Sequence[Node]) -> bool:
@@ -72,7 +72,7 @@ def _remembers(operands: Sequence[Node], attrs: Attrs) -> bool:
 
 _BRANCHES = {"then": Graph, "orelse": Graph}
 _LOOP = {"body": Graph, "carries": int}
-FORMS[COND] = Form(1, None, _BRANCHES, _branches)
-FORMS[WHILE] = Form(1, None, {"test": Graph, **_LOOP, "max_steps": int | None}, _repeats)
-FORMS[SCAN] = Form(1, None, {**_LOOP, "sequences": int, "reverse": bool}, _scans)
-FORMS[HISTORY] = Form(1, 1, {"index": int, **PLACED}, _remembers)
+SCHEMAS[COND] = CallSchema(1, None, _BRANCHES, _branches)
+SCHEMAS[WHILE] = CallSchema(1, None, {"test": Graph, **_LOOP, "max_steps": int | None}, _repeats)
+SCHEMAS[SCAN] = CallSchema(1, None, {**_LOOP, "sequences": int, "reverse": bool}, _scans)
+SCHEMAS[HISTORY] = CallSchema(1, 1, {"index": int, **PLACED}, _remembers)

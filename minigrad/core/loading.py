@@ -29,17 +29,17 @@ def hiding(package: str, beside: str) -> str | None:
     return None if os.path.samefile(found, ours) else found
 
 
-def from_later(package: str, own: Iterable[str] = ()) -> tuple[Callable[[str], Any], Any]:
-    """Return `__getattr__` (None: not found) and `__dir__` for a package with a module `later`.
+def lazy_exports(package: str, own: Iterable[str] = ()) -> tuple[Callable[[str], Any], Any]:
+    """Return the `__getattr__` (None: not found) and `__dir__` of a package with `_lazy_exports`.
 
-    A name is a module of the package, or is in `later`; `own` are the public names that are there
-    from the start.
+    A name is a module of the package, or is in its module `_lazy_exports`; `own` are the public
+    names that are there from the start.
     """
     here = vars(sys.modules[package])
 
     @functools.cache
     def load() -> None:
-        later = vars(importlib.import_module(f"{package}.later"))
+        later = vars(importlib.import_module(f"{package}._lazy_exports"))
         found = {name: later[name] for name in later if name[0] != "_"}
         here.update(found, __all__=sorted([*own, *found]))
 

@@ -21,8 +21,8 @@ from minigrad.dynamic.changes import changes, share
 from minigrad.dynamic.fast_paths.reader import FastReader
 from minigrad.dynamic.hooks import Handle, hooks_of
 from minigrad.dynamic.inplace import InPlace
-from minigrad.dynamic.kinds import read_as_kind
 from minigrad.dynamic.recorder import TapeReader
+from minigrad.dynamic.subclasses import read_as_subclass
 from minigrad.dynamic.tape import TapeNode
 from minigrad.ops.methods import Size, size_of
 
@@ -68,7 +68,7 @@ class Tensor(InPlace):
         self.creator = self._grad = None
 
     def __init_subclass__(cls) -> None:
-        read_as_kind(cls, Tensor)
+        read_as_subclass(cls, Tensor)
 
     @classmethod
     def __torch_function__(

@@ -12,17 +12,17 @@ from minigrad.saving.archive import NAMES
 from minigrad.saving.encoding import LARGEST
 from minigrad.saving.signature import Signature, signature
 from minigrad.static import Node
-from minigrad.static.forms import FORMS, PLACED, SHAPE, Form, holds
+from minigrad.static.call_schema import PLACED, SCHEMAS, SHAPE, CallSchema, holds
 
 
 def problem(op: Op, operands: Sequence[Node], attrs: Attrs) -> str | None:
     """Describe briefly what is wrong with these operands and attributes, or return None."""
-    form, expected = FORMS.get(op), signature(op)
-    if form is not None:
-        known = {**form.attrs, **(form.optional or {})}
-        expected = Signature(form.least, form.most, known, tuple(form.attrs))
+    schema, expected = SCHEMAS.get(op), signature(op)
+    if schema is not None:
+        known = {**schema.attrs, **(schema.optional or {})}
+        expected = Signature(schema.least, schema.most, known, tuple(schema.attrs))
     found = expected.problem(len(operands), attrs)
-    if found is None and form is not None and not form.check(operands, attrs):
+    if found is None and schema is not None and not schema.check(operands, attrs):
         found = f"{[str(x.spec)[:40] for x in operands[:8]]}, {ascii(attrs)[:100]}"
     return found
 
@@ -67,11 +67,13 @@ def _counts(operands: Sequence[Node], attrs: Attrs) -> bool:
 
 
 _VALUE: Attrs = {"value": np.ndarray | np.generic, **PLACED}
-FORMS[state.placeholder] = Form(0, 0, PLACED)
-FORMS[state.run_counter] = Form(0, 0, PLACED, _counts, {"layer": int, "use": int})
-FORMS[state.variable] = Form(0, 0, _VALUE, _is_its_value, {"role": state.Role})
-FORMS[state.constant] = Form(0, 0, _VALUE, _is_its_value)
-FORMS[state.assign] = Form(2, 2, {}, _assigns)
-FORMS[state.read_value] = Form(1, 1, {}, _reads)
-FORMS[state.group] = Form(0, None, {})
-FORMS[state.initialize] = Form(0, 0, {"variables": tuple[Node, ...], "shape": SHAPE}, _initializes)
+SCHEMAS[state.placeholder] = CallSchema(0, 0, PLACED)
+SCHEMAS[state.run_counter] = CallSchema(0, 0, PLACED, _counts, {"layer": int, "use": int})
+SCHEMAS[state.variable] = CallSchema(0, 0, _VALUE, _is_its_value, {"role": state.Role})
+SCHEMAS[state.constant] = CallSchema(0, 0, _VALUE, _is_its_value)
+SCHEMAS[state.assign] = CallSchema(2, 2, {}, _assigns)
+SCHEMAS[state.read_value] = CallSchema(1, 1, {}, _reads)
+SCHEMAS[state.group] = CallSchema(0, None, {})
+SCHEMAS[state.initialize] = CallSchema(
+    0, 0, {"variables": tuple[Node, ...], "shape": SHAPE}, _initializes
+)

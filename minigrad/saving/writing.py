@@ -21,7 +21,7 @@ from minigrad.diagnostics.source import here
 from minigrad.ops import state
 from minigrad.saving import archive
 from minigrad.saving.encoding import DEEPEST, Encoder, claim, text
-from minigrad.static import Graph, bodies_of, closed
+from minigrad.static import Graph, bodies_of, close_over
 
 FORMAT, VERSION = "minigrad graph", 1
 MOST_NODES = 1_000_000  # inner graphs counted wherever they stand
@@ -38,7 +38,7 @@ def save(graph: Graph, path: str | os.PathLike[str], session: HasVariables | Non
     graph.verify()
     values = None if session is None else session.variables
     try:
-        document, arrays = _Writer(values).document(closed(graph))
+        document, arrays = _Writer(values).document(close_over(graph))
     except FormatError as error:
         raise FormatError("format_save", reason=error.pair, ran=here()) from None
     archive.write(path, document, arrays)

@@ -2,7 +2,8 @@
 
 from minigrad.core import ancestors
 from minigrad.static.body import Body, listen_to_nobody, number_behind, tensors_as_nodes
-from minigrad.static.closed import closed
+from minigrad.static.close_over import close_over
+from minigrad.static.gradient_list import Gradients
 from minigrad.static.graph import Graph, bodies_of, has_effect
 from minigrad.static.labels import labels
 from minigrad.static.node import Node
@@ -15,7 +16,6 @@ from minigrad.static.reader import (
     graph_of,
     reset_default_graph,
 )
-from minigrad.static.unlisted import Gradients
 
 __all__ = [
     "Body",
@@ -25,7 +25,7 @@ __all__ = [
     "Node",
     "ancestors",
     "bodies_of",
-    "closed",
+    "close_over",
     "control_dependencies",
     "expect_node",
     "expect_one_graph",

@@ -60,7 +60,7 @@ class Body(Graph):
         return self.constant(as_array(x, dtype, who))
 
     def inside(self, x: Node) -> tuple[Op, Attrs] | None:
-        """Return what this input becomes in `closed` graphs; None: it stays an input."""
+        """Return what this input becomes in graphs after `close_over`; None: it stays an input."""
         return None
 
     def returned(self) -> tuple[Sequence[Any], bool]:

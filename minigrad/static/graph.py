@@ -40,12 +40,12 @@ from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import Location, caller, here
 from minigrad.ops import state
 from minigrad.static.current import building, lifting
+from minigrad.static.gradient_list import Gradients
 from minigrad.static.labels import DECLARED, labels
 from minigrad.static.node import Node
 from minigrad.static.order import dependency_order, topological_orders
 from minigrad.static.text import describe
 from minigrad.static.traced_length import with_lengths
-from minigrad.static.unlisted import Gradients
 
 __all__ = ["Graph"]
 

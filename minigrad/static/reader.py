@@ -12,10 +12,10 @@ from minigrad.diagnostics.errors import FrozenGraphError, GraphError
 from minigrad.diagnostics.source import here
 from minigrad.static.body import Body
 from minigrad.static.current import building
+from minigrad.static.gradient_list import Gradients
 from minigrad.static.graph import Graph
 from minigrad.static.node import Node
 from minigrad.static.traced_length import TracedLength
-from minigrad.static.unlisted import Gradients
 
 __all__ = ["control_dependencies", "get_default_graph", "reset_default_graph"]
 

@@ -46,7 +46,7 @@ EXPORTED = re.compile(r"^EXPORT \w+ (\w+)\(", re.MULTILINE)
 
 _lock = Lock()
 _loaded: dict[str, ctypes.CDLL] = {}
-_told: set[str] = set()
+_warned_once: set[str] = set()
 _private: list[Path] = []
 
 
@@ -95,8 +95,8 @@ def available() -> Compiler | None:
 
 def tell(key: str, **fields: object) -> None:
     """Print one line to the user, once in each process."""
-    if key not in _told:
-        _told.add(key)
+    if key not in _warned_once:
+        _warned_once.add(key)
         print(choose(fill(key, **fields)), file=sys.stderr)
 
 

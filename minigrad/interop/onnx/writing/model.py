@@ -18,7 +18,7 @@ from minigrad.interop.onnx.writing import shapes as shapes
 from minigrad.interop.onnx.writing.control import histories, write
 from minigrad.interop.onnx.writing.sheet import OPSET, Sheet
 from minigrad.ops import state
-from minigrad.static import Graph, Node, closed
+from minigrad.static import Graph, Node, close_over
 from minigrad.static.build import placeholder
 
 IR_VERSION = 9  # of opset 20
@@ -33,7 +33,7 @@ def to_onnx(
     """Return the ModelProto of a graph, written to `path` if given; see `Graph.to_onnx`."""
     graph.verify()
     try:
-        whole = closed(graph)
+        whole = close_over(graph)
         values = {} if session is None else session.variables
         known = {whole.labels[x]: values[x] for x in whole.variables if x in values}
         model = _model(_shaped(whole, shapes or {}), known)

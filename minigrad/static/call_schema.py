@@ -18,7 +18,7 @@ SHAPE = tuple[int | Dim, ...]
 PLACED: Attrs = {"shape": SHAPE | None, "dtype": np.dtype}
 
 
-class Form(NamedTuple):
+class CallSchema(NamedTuple):
     """Operands from `least` to `most` (None: any number), attributes by name with their types.
 
     `check` says whether operands and attributes that are of these types go together.
@@ -31,7 +31,7 @@ class Form(NamedTuple):
     optional: Attrs | None = None  # attributes that may be left out
 
 
-FORMS: dict[Op, Form] = {}
+SCHEMAS: dict[Op, CallSchema] = {}
 
 
 def holds(place: Spec, value: Spec) -> bool:

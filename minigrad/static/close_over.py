@@ -13,7 +13,7 @@ from minigrad.static.node import Node
 Source = tuple[Op, Attrs]
 
 
-def closed(graph: Graph) -> Graph:
+def close_over(graph: Graph) -> Graph:
     """Return the graph with variables and constants in place of values from outside.
 
     It takes the arguments of the function alone and gives what the function returns, one output

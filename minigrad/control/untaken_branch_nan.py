@@ -83,10 +83,8 @@ def warn_of_nan(
         if not _used(cond, i)[bool(values[cond.inputs[0]])]:
             for node in silently(list, _steep(cond.inputs[i], values)):
                 text = fill("nan_untaken", name=node.name, op=node.op, where=cond.where.label)
-                place = node.where
-                warnings.warn_explicit(
-                    choose(text), RuntimeWarning, place.filename, place.lineno, registry=_told
-                )
+                where = node.where.filename, node.where.lineno
+                warnings.warn_explicit(choose(text), RuntimeWarning, *where, registry=_warned_once)
 
 
 def watch(nodes: Sequence[Node]) -> Callable[..., None] | None:
@@ -96,7 +94,7 @@ def watch(nodes: Sequence[Node]) -> Callable[..., None] | None:
 
 
 WATCHES[COND] = watch
-_told: dict[Any, Any] = {}  # once for each line, unless warnings are asked for otherwise
+_warned_once: dict[Any, Any] = {}  # once for each line, unless warnings are asked for otherwise
 
 
 def _steep(x: Node, values: Values) -> Iterator[Node]:
