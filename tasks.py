@@ -387,7 +387,7 @@ def site(arguments):
 
 # The tests of dynamic mode, which run once more without what is there for its speed alone.
 DYNAMIC = [
-    "tests/test_{}.py".format(name)
+    "tests/minigrad/test_{}.py".format(name)
     for name in (
         *("eager", "backprop", "inplace", "every_op", "properties", "special_values", "fast_paths"),
         *("functions", "indexing", "conv", "losses", "nn", "optim", "events", "counts", "depth"),
@@ -439,7 +439,7 @@ def test(arguments):
 
 # Files of tests that start kernels, browsers or other processes, or draw and measure for long.
 SLOW = [
-    "--ignore-glob=tests/test_{}.py".format(name)
+    "--ignore-glob=tests/*/test_{}.py".format(name)
     for name in (
         *("animate", "bench", "browser_*", "charts*", "course", "depth_static", "distribution"),
         *("document", "elsewhere", "exercises", "extra", "fast_paths", "kit", "large_drawings"),

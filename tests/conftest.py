@@ -98,7 +98,12 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out cases that show the same once more; a test that is named runs with all of them."""
+    """Begin with what drives a browser, which takes longest; leave out what shows the same once more.
+
+    A test that is named runs with all its cases.
+    """
+    driving = {item.path for item in items if item.get_closest_marker("browser")}
+    items.sort(key=lambda item: item.path not in driving)
     if config.getoption("--all") or any("::" in name for name in config.args):
         return
     kept = few(items, config.getoption("--cases"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 SHOWN = re.findall(r"!\[(.*?)\]\((.+?\.png)\)", README)
 SCRIPT = ast.parse((ROOT / "docs" / "pictures.py").read_text("utf-8"))

@@ -115,7 +115,7 @@ def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
     readme = (tmp_path / "README.md").read_text("utf-8")
     assert readme.count(f"| [{new} ") == 2
     chosen = f"({new[1:]}_more and not each_language) or no_gap or tables"
-    files = ("tests/test_lessons.py", "tests/test_course.py")
+    files = ("tests/minigrad_lessons/test_lessons.py", "tests/minigrad_lessons/test_course.py")
     said = run("-m", "pytest", *files, "-k", chosen, "-rA", "-p", "no:cacheprovider").stdout
     assert " failed" not in said, said
     assert said.count("PASSED") >= 15, said

@@ -16,7 +16,7 @@ from minigrad.diagnostics import packages
 from minigrad.diagnostics.messages import set_language
 from minigrad.interop.extra import wanted
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 INTEROP = sorted(
     ".".join(p.relative_to(ROOT).with_suffix("").parts)
     for p in (ROOT / "minigrad" / "interop").rglob("*.py")

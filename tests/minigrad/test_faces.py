@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "faces"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "faces"))
 
 import asked as asked_of
 import calls

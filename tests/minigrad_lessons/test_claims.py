@@ -18,7 +18,7 @@ from lessons import LESSONS, code_cells, number, told_ids
 
 from minigrad_lessons.questions import all_lessons
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DATA = tomllib.loads((ROOT / "docs" / "claims.toml").read_text("utf-8"))
 KNOWN = {entry["id"]: entry for entry in [*DATA["claim"], *DATA["example"]]}
 

@@ -9,7 +9,7 @@ from matplotlib.ft2font import FT2Font
 
 from viz.picture import look, theme
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDERS = ["minigrad", "minigrad_lessons", "viz", "notebooks", "docs"]
 WRITTEN = {".py", ".md", ".csv", ".ipynb", ".js", ".html", ".toml"}
 FONT = FT2Font(str(theme.FONT_PATH))

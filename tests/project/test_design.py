@@ -11,7 +11,7 @@ import pytest
 from minigrad.diagnostics.messages import set_language
 from viz.picture import layout
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "design.md").read_text("utf-8")
 SHOWN = re.findall(r"!\[(.*?)\]\(pictures/(design_\w+)_(en|zh)\.svg\)", PAGE)
 

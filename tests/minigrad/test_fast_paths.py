@@ -16,7 +16,7 @@ from minigrad.dynamic.fast_paths.reader import FastReader
 from minigrad.dynamic.recorder import TapeReader
 from minigrad.dynamic.tensor import PLAIN
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 # A step of training, then which files of the fast paths it entered, and what these prepared.
 STEP = """
 import os, sys

@@ -21,7 +21,7 @@ import minigrad as mg
 import viz
 from minigrad import functions, ops
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGES = ("minigrad", "minigrad._lazy_exports", "minigrad.functions", "minigrad.ops")
 
 

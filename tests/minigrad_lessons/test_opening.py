@@ -19,7 +19,7 @@ from test_design import drawn
 from viz.picture import layout
 from viz.picture.theme import TOKENS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 NAMES = ("00_one_formula_two_graphs", "tour", "gallery")
 OPENINGS = {**dict.fromkeys(NAMES, "both_ways"), "02_gradients_on_a_graph": "fan_out"}

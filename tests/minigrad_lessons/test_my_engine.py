@@ -716,7 +716,7 @@ def test_a_trial_takes_what_was_written_as_the_part_that_it_fills(folder: Path) 
 
 
 def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):
-    notebooks = Path(__file__).parents[1] / "notebooks"
+    notebooks = Path(__file__).parents[2] / "notebooks"
     start = lessons.course(notebooks)
     by_number = {stop.number: stop for stop in start.stops}
     assert list(by_number) == ["", *LESSONS]

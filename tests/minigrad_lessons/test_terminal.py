@@ -20,7 +20,7 @@ import tasks
 from minigrad_lessons import terminal
 from minigrad_lessons.words import SENTENCES
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SPEAKERS = [ROOT / "tasks.py", *sorted((ROOT / "minigrad_lessons").glob("*.py"))]
 LOCALE = ("MINIGRAD_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 

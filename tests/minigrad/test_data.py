@@ -8,7 +8,7 @@ import pytest
 
 from minigrad.data import digits, interpolation_weights
 
-STORED = Path(__file__).parents[1] / "minigrad" / "data" / "digits.npz"
+STORED = Path(__file__).parents[2] / "minigrad" / "data" / "digits.npz"
 
 
 @pytest.mark.parametrize("size", [2, 7, 8, 16])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from covering import each
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 # From the lowest up; those in one line don't import each other. Inside a subpackage any order will
 # do in which nothing imports itself by a detour.

@@ -14,7 +14,7 @@ import minigrad as mg
 import viz
 from viz.film.score import Phase, Score, score
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def scores(player: viz.Player) -> list[Score]:

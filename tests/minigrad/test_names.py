@@ -106,7 +106,9 @@ def test_a_name_from_elsewhere_is_answered_with_ours(place: str, theirs: str) ->
     assert error.pair[0] != error.pair[1]
 
 
-PROGRAMS = [path.read_text("utf-8") for path in Path(__file__).parent.glob("faces/programs/*.py")]
+PROGRAMS = [
+    path.read_text("utf-8") for path in Path(__file__).parents[1].glob("faces/programs/*.py")
+]
 
 
 @each(WORK)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from uses import DIFFERENTIABLE, rows
 
-SCRIPT = Path(__file__).with_name("uses.py")
+SCRIPT = Path(__file__).parents[1] / "uses.py"
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="fresh processes are made by fork")
 
 

@@ -20,7 +20,7 @@ import minigrad as mg
 import minigrad_lessons as lessons
 import viz
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
 reference = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(reference)

@@ -20,7 +20,7 @@ import pytest
 from minigrad_lessons import __main__ as command
 from minigrad_lessons.words import SENTENCES
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LEFT_OUT = (".git/*", ".venv/*", "build/*", "*.egg-info/*", "*/__pycache__/*", ".*_cache/*")
 LEFT_OUT += (

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 MOST = {"minigrad": 1000, "viz": 620}  # lines of code that a tour asks anybody to read
 FAST = ("dynamic/fast_paths/", "compiler/", "batching/")  # for speed, or an extra
 WALK = re.compile(r"^### (\d) · .+", re.MULTILINE)
