@@ -98,7 +98,7 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what drives a browser, which takes longest; leave out what shows the same once more.
+    """Begin with what drives a browser, as it takes longest; leave out what shows the same again.
 
     A test that is named runs with all its cases.
     """

@@ -99,7 +99,7 @@ def exact(name: str, operands: tuple[float, ...], attrs: Any) -> float:
 
 def test_every_operator_on_elements_has_its_mathematics_here() -> None:
     assert {name for name, op in REGISTRY.items() if op.elementwise} - EXACT.keys() == set(), (
-        "add to EXACT in tests/minigrad/test_far_values.py what each of them computes, in Python's `math`"
+        "add to EXACT in test_far_values.py what each of them computes, in Python's `math`"
     )
 
 
