@@ -89,8 +89,8 @@ def test_a_page_without_widgets_shows_the_marks() -> None:
     assert re.findall('class="edge [^"]*(new|gone)', images[0]) == ["gone", "gone", "gone", "new"]
     assert "标记：" in page
     assert page.count("<li>") == len(board.scenes) + len(board.scenes[1].facts)
-    words = re.findall('class="mg-word"[^>]*>([^<]*)<', images[0])
-    assert sorted(words) == ["gone", "rewired", "takes over", "unused"]
+    words = re.findall(r'class="mg-word"[^>]*>\S ([^<]*)<', images[0])
+    assert sorted(words) == ["removed", "replaces", "rewired", "unused"]
     assert "删除：" in page
 
 

@@ -42,7 +42,7 @@ EXPECTED = """\
   before
   inputs drawn at random for the check: x
 1. Work out constants ahead of time · fold_constants: 14 → 14 nodes
-  before and after in one drawing
+  fold_constants puts 6 in place of ×
     ¬ n9 2
     ¬ n10 3
     − n11 Mul
@@ -52,7 +52,7 @@ EXPECTED = """\
   nodes 14 → 14, kernels 9 → 8, bytes planned …
   both graphs were run to check: outputs (1) equal, bit for bit; gradients (2) equal, bit for bit
 2. Use cheaper operators that give the same bits · simplify: 14 → 13 nodes
-  before and after in one drawing
+  simplify puts ReLU in place of ×
     » n4 ReLU
     ¬ n5 1
     − n6 Mul
@@ -292,7 +292,10 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
     assert page.locator(".mg-graph:visible").count() == 1
     assert {"mg-gone", "mg-moved", "mg-new", "mg-idle"} <= marked(page, 0)
     words = page.locator(".mg-graph g.node .mg-word tspan[lang=en]").all_text_contents()
-    assert sorted(words) == ["gone", "new", "rewired", "unused", "unused"]
+    assert sorted(words) == ["new", "removed", "rewired", "unused", "unused"]
+    assert not page.locator(".mg-gone .mg-word").is_visible(), "the result is the figure"
+    assert page.locator(".mg-new .mg-word").is_visible()
+    assert page.locator("figcaption").first.inner_text() == "fold_constants puts 6 in place of ×"
     assert "computed now" in page.locator(".mg-facts").inner_text()
     page.get_by_role("button", name="中文", exact=True).click()
     assert "14 个节点" in page.locator(".mg-caption").inner_text()

@@ -106,21 +106,26 @@ function brief(g, scale) {
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room) }));
   const shown = lines[0].text ? lines.filter(({ text }) => text).slice(0, most) : []; // the name first
-  const lower = most > 1 && g.querySelector(".mg-word") ? 3 : 0; // beneath what is on its border
-  const key = `${scale} ${pictures.length} ${lower} ${shown.map(({ text }) => text).join("|")}`;
+  const word = most > 1 && shown.length && !pictures.length && !g.matches(".mg-gone") && g.querySelector(".mg-word");
+  const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
+  if (became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
+  if (became.length) shown.splice(0, shown.length, { name: "word", text: "" }, ...shown.slice(0, most - 1));
+  const key = `${scale} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
   g.classList.toggle("mg-mute", !shown.length);
   g.classList.toggle("mg-frameless", shown.some(({ text }) => written(text) > room + BRIEF.edge));
   for (const slot of slots) setPlace(slot, "scale(0)");
-  enlarge(pictures, wide, high, scale, (top + lower + BRIEF.edge) / scale);
+  enlarge(pictures, wide, high, scale, (top + BRIEF.edge) / scale);
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
   shown.forEach(({ name, text }, i) => {
     const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
     const y = pictures.length || strip ? (i ? top + i * BRIEF.line - BRIEF.edge : BRIEF.line) - (high * scale) / 2 : lines; // beneath it is more
-    shape("text", { class: `mg-short-${name}`, y: (y + lower).toFixed(1), "text-anchor": "middle" }, group).textContent = text;
+    const line = shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group);
+    if (name === "word") bilingual([became[0], became[1]], line);
+    else line.textContent = text;
   });
 }
 

@@ -33,13 +33,14 @@ function bring(box, nodes) {
   }
 }
 
-/** What became of a card, on its upper border. @param {Element} g @param {Pair | false} word */
+/** What became of a card, in place of the word for what it is. @param {Element} g @param {Pair | false} word */
 function reword(g, word) {
-  g.querySelector(".mg-word")?.remove();
-  const [wide] = numbers(g.querySelector(".mg-card"), "width"); // an arrow has none
-  if (!word || !wide) return;
-  const text = shape("text", { class: "mg-word", x: wide - 12, y: 0, "text-anchor": "end" }, g);
-  word.forEach((half, i) => { shape("tspan", { lang: i ? "zh" : "en" }, text).textContent = i ? ` ${half}` : half; });
+  const what = /** @type {SVGElement | null} */ (g.querySelector(":is(.mg-what, .mg-word)")); // an arrow has none
+  if (!what) return;
+  const own = (what.dataset.own ??= what.innerHTML);
+  what.setAttribute("class", word ? "mg-word" : "mg-what");
+  what.innerHTML = word ? `${own[0]} ` : own; // its sign stays
+  if (word) bilingual(word, what);
 }
 
 /**

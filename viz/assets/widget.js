@@ -37,6 +37,14 @@ function halo(g) {
   card.before(shape("rect", { class: "mg-halo", x: -AROUND, y: -AROUND, ...size }));
 }
 
+/** Both halves of a word in a drawing, of which a page shows one, or both. @param {Pair} word @param {Element} parent */
+function bilingual(word, parent) {
+  word.forEach((half, i) => {
+    if (i) parent.append(" ");
+    shape("tspan", { lang: i ? "zh" : "en" }, parent).textContent = half;
+  });
+}
+
 /** JupyterLab leaves the keys to the focused element only if that very element says so. @param {Element} element */
 function mine(element) {
   element.setAttribute("data-lm-suppress-shortcuts", "true");

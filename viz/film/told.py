@@ -80,11 +80,8 @@ def _gradient(track: Track, step: int, total: str) -> Pair:
         return row("told_seed", total=total)
     if len(shares) == 1:
         return row("told_gradient", total=total, name=shares[0][0])
-    return row("told_gradient_sum", total=total, shares=_joined(map(_share, shares), " + ", " + "))
-
-
-def _share(share: tuple[str, str]) -> Pair:
-    return row("told_from", name=share[0], value=share[1])
+    froms = [row("told_from", name=name, value=value) for name, value in shares]
+    return row("told_gradient_sum", total=total, shares=_joined(froms, " + ", " + "))
 
 
 def _way_back(facts: Facts) -> Iterator[tuple[str, Pair]]:

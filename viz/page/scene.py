@@ -232,12 +232,13 @@ class Stage:
     def parts(self, moment: Moment, low: float, language: str) -> dict[str, str]:
         """Return the title, frames, arrows, cards and caption at a moment."""
         p, drawing = self.prefix, self.drawing
-        there = looks(self.film, self.drawn, moment, dict(self._arriving(moment)))
+        flows = self.flows(moment.step)
+        arriving = {e.source if flow.back else e.target: flow for e, flow in flows}
+        there = looks(self.film, self.drawn, moment, arriving)
         born = {i for i, state in there.items() if "mg-unborn" not in state.classes}
         inside = {path for n in self.drawn.nodes if n.id in born for path in paths(n.group)}
         used = self._used(moment)
-        flows = [] if moment.arrived else self.flows(moment.step)
-        flowing = {e.id for e, flow in flows if not flow.back}
+        flowing = {e.id for e, flow in flows if not flow.back and not moment.arrived}
         found: dict[str, str] = {}
         for path in self.drawn.groups:
             found[f"{p}/{path}"] = drawing.frame(path) if path in inside else ""
@@ -250,10 +251,6 @@ class Stage:
         title = text("mg-title", EDGE, 20, bilingual(self.title))
         drawn = together(f"{p}drawn", found, 0, TITLE)
         return {f"{p}title": title, **drawn, f"{p}said": self._caption(moment, low, language)}
-
-    def _arriving(self, moment: Moment) -> Iterator[tuple[str, Flow]]:
-        for e, flow in self.flows(moment.step):
-            yield (e.source if flow.back else e.target), flow
 
     def _used(self, moment: Moment) -> set[str]:
         """Return the arrows along which a gradient has flowed."""

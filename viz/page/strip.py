@@ -39,7 +39,7 @@ def moments(films: Sequence[Film], cards: int = 0) -> list[tuple[int, Pair]]:
     for film in films:
         first = min((t.freed for t in film.tracks.values() if t.freed), default=last)
         ran = [i for i in _steps(film, RUN) if i < first or film.picture.kind == "static"]
-        half, forward = _nth(ran, (len(ran) + 1) // 2), max(ran, default=0)
+        half, forward = [0, *ran][(len(ran) + 1) // 2], max(ran, default=0)
         if film.picture.kind == "dynamic":
             wanted += [(half, "grown")]
             wanted += [(forward, "forward")] if len(films) == 1 and _steps(film, GRADIENT) else []
@@ -67,7 +67,3 @@ def _steps(film: Film, clock: str, sort: str = "operator") -> list[int]:
         for i, frame in enumerate(film.frames)
         if any(mark[::2] == (clock, sort) for mark in frame.marks)
     ]
-
-
-def _nth(steps: Sequence[int], n: int) -> int:
-    return steps[n - 1] if steps else 0

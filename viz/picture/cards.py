@@ -180,41 +180,34 @@ class Card:
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
         """Return the card as SVG at a place, in a state."""
         width, height = self.size
-        classes = ["node", f"mg-kind-{self.kind}", *state.classes, *self._worn]
+        room = self.room
+        worn = {"output": self.node.is_output, "pictured": room.swatch, "back": room.back}
+        always = (f"mg-{x}" for x in worn if worn[x])  # in every state
+        classes = ["node", f"mg-kind-{self.kind}", *state.classes, *always]
         low, parts = 8, []
         for name, high in self.rows.items():
             parts += self._row(name, low, low + high, state)
             low += high
         told = escape(plain(self.node.line or self.node.label, LINE_LIMIT))
-        halo = _halo(width, height) if "mg-now" in classes else ""
+        halo = _halo(width, height) if {"mg-now", "mg-heir"} & {*classes} else ""
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
             f'transform="translate({x:g},{y:g})"><title>{told}</title>{self._done(state)}{halo}'
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
-            f"{''.join(parts)}{''.join(map(self._word, state.classes))}</g>"
+            f"{''.join(parts)}</g>"
         )
-
-    def _word(self, name: str) -> str:
-        """Return the word for a mark without a sign, on the upper border of the card."""
-        kind = name.removeprefix("mg-")
-        if kind not in MARKS or not MARKS[kind].worded:
-            return ""
-        return text("mg-word", self.size[0] - PAD, 0, bilingual(ROWS[f"mark_{kind}"]), "end")
-
-    @property
-    def _worn(self) -> list[str]:
-        """The classes that it has in every state."""
-        room = self.room
-        worn = {"output": self.node.is_output, "pictured": room.swatch, "back": room.back}
-        return [f"mg-{x}" for x in worn if worn[x]]
 
     def _row(self, name: str, top: int, low: int, state: State) -> list[str]:
         """Return the contents of a row, between two heights."""
         room, right = self.room, self.size[0] - PAD
         if name == "head":
-            kind = KINDS[self.kind]
-            what = f"{kind.mark} {bilingual(kind.label)}"
-            return [text("mg-what", PAD, low - 4, what), self._aside(right, low - 4)]
+            kind, marks = KINDS[self.kind], [x.removeprefix("mg-") for x in state.classes]
+            told = [ROWS[f"mark_{x}"] for x in marks if x in MARKS and MARKS[x].worded]
+            what = f"{kind.mark} {bilingual([*told, kind.label][0])}"
+            return [
+                text("mg-word" if told else "mg-what", PAD, low - 4, what),
+                self._aside(right, low - 4),
+            ]
         if name == "main":
             found = [text("mg-sign", PAD, top + 17, escape(self.sign))]
             if room.swatch:

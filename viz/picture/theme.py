@@ -24,6 +24,7 @@ TOKENS: Mapping[str, tuple[str, str]] = {
     "line": ("#868F9E", "#6E7788"),
     "card": ("#F6F7F9", "#1D222B"),
     "built": ("#2F62C9", "#7AA2F7"),
+    "fresh": ("#DFE9FB", "#1C2B49"),  # the fill of what a change has put in
     "run": ("#0F7A55", "#4CC38A"),
     "ran": ("#E4F1EC", "#1B322B"),  # the fill of what has run
     "grad": ("#B54708", "#FF9A62"),
@@ -116,11 +117,11 @@ MARKS = {
     "absent": Mark("line", "dotted", "none", "·", 1.8),
     "baked": Mark("ink", "solid", "card", "!"),
     "wrong": Mark("bad", "solid", "spoilt", "✗", 1.4),
-    "gone": Mark("line", "dotted", "none", "−", 1.4, True),
-    "idle": Mark("line", "solid", "none", "¬", 1.2, True),
-    "new": Mark("built", "solid", "card", "+", 3.0, True),
+    "gone": Mark("line", "dotted", "none", "−", 1.2, True),
+    "idle": Mark("line", "solid", "none", "¬", 1.0, True),
+    "new": Mark("built", "solid", "fresh", "+", 3.0, True),
     "heir": Mark("built", "solid", "card", "»", 1.4, True),
-    "moved": Mark("built", "solid", "none", "~", 1.4, True),
+    "moved": Mark("line", "solid", "card", "~", 1.0, True),
     "changed": Mark("ink", "solid", "none", "≠", 2.5, True),
     "now": Mark("now", "solid", "none", "▶", 3.0),  # a halo around the card, which keeps its look
     "ready": Mark("built", "dashed", "none", "→", 2.0),

@@ -51,7 +51,8 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
     if not groups:
         raise ValueError(printed("batches_none"))
     drawn = forest(groups)
-    scenes = [Scene(_count(groups), (_panel(drawn, groups, 0),))]
+    start = row("batches_start", operations=sum(g.size for g in groups), groups=len(groups))
+    scenes = [Scene(start, (_panel(drawn, groups, 0),))]
     rows = []
     for i, group in enumerate(groups):
         how = ROWS["batches_alone"] if group.size == 1 else ROWS[f"batches_{HOW[group.how]}"]
@@ -73,10 +74,6 @@ def _measured(run: Callable[[], Any]) -> tuple[Recording, Recording]:
         with mg.record() as plain:
             run()
     return log, plain
-
-
-def _count(groups: list[Together]) -> Pair:
-    return row("batches_start", operations=sum(g.size for g in groups), groups=len(groups))
 
 
 def _verdict(log: Recording, groups: list[Together], plain: Recording | None) -> Pair:

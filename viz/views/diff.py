@@ -47,7 +47,7 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     ...     x = mg.placeholder("x", shape=())
     ...     mine, solution = mg.tanh(x * 2), mg.sigmoid(x * 3)
     >>> print(viz.diff(mine, solution, {"x": 1}).scenes[-1].caption[0])
-    Difference: 1 gone, 1 new, 1 changed, 2 the same
+    Difference: 1 removed, 1 new, 1 changed, 2 the same
     """
     left, right = _Side.of(a, feed_dict), _Side.of(b, feed_dict)
     pairs = alignment(left.picture, right.picture)

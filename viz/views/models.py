@@ -155,10 +155,7 @@ def _apart(dynamic: Film, static: Film) -> float:
     found = 0.0
     for kind in ("output", "gradient"):
         keys = [k for k in {**sides[0], **sides[1]} if k[0] == kind]
-        left, right = ([_flat(side.get(k)) for k in keys] for side in sides)
+        found_there = ([side.get(k) for k in keys] for side in sides)
+        left, right = ([x if x is None else np.asarray(x) for x in some] for some in found_there)
         found = max(found, gap(left, right))
     return found
-
-
-def _flat(x: Any) -> Any:
-    return None if x is None else np.asarray(x)

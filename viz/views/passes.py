@@ -88,7 +88,7 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list
         sizes = {"before": len(record.before.nodes), "after": len(last.nodes)}
         facts = [*_reasons(record, drawn), *proof.facts(record.before, last, start)]
         given = {x for change in record.changes for x in change.after}
-        panel = _panel(record.before, last, given, drawn)
+        panel = _panel(record.before, last, given, drawn, record.name)
         says = f"passes_{record.name}"
         about = row("passes_says", what=ROWS[says]) if says in ROWS else ("", "")
         caption = row("passes_step", what=about, name=record.name, **sizes)
@@ -96,7 +96,7 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list
     sizes = {"before": len(start.nodes), "after": len(last.nodes)}
     facts = proof.facts(start, last, start)
     facts += [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
-    panel = _panel(start, last, set(), drawn)
+    panel = _panel(start, last, set(), drawn, ROWS["passes_all"])
     scenes.append(Scene(row("passes_end", **sizes), (panel,), tuple(facts)))
     panels = [panel for scene in scenes for panel in scene.panels]
     whole = union(*(panel.picture for panel in panels if panel.picture))
@@ -171,7 +171,9 @@ def first(told: list[Pair]) -> list[Pair]:
     return [*told[:MOST], row("passes_more", count=more)] if more > 0 else told
 
 
-def _panel(start: Graph, end: Graph, given: Collection[Node], drawn: Drawn) -> Panel:
+def _panel(
+    start: Graph, end: Graph, given: Collection[Node], drawn: Drawn, name: str | Pair
+) -> Panel:
     """Show both graphs in one drawing, and what became of their nodes and arrows.
 
     given: what replaces something else now. A node that is only further down than a change is
@@ -194,7 +196,19 @@ def _panel(start: Graph, end: Graph, given: Collection[Node], drawn: Drawn) -> P
             marks[i] = "idle"
     lost, found = ({e.id for e in half.edges} for half in (before, after))
     marks |= dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
-    return Panel(ROWS["passes_both"], union(before, after), marks)
+    return Panel(_sentence(name, whole := union(before, after), marks), whole, marks)
+
+
+def _sentence(name: str | Pair, whole: Picture, marks: Mapping[str, str]) -> Pair:
+    """Say what a pass removed, and what is in its place."""
+    gone, put = (
+        [(n.sign or n.op) if n.inputs else n.label for n in whole.nodes if marks.get(n.id) in kinds]
+        for kinds in (("gone",), ("new", "heir"))
+    )
+    key = "both" if not gone else "cut" if not put else "put"
+    key = "once" if gone and sorted(gone) == sorted(put) else key
+    few = (row("passes_many", count=len(x)) if len(x) > MOST else ", ".join(x) for x in (gone, put))
+    return row(f"passes_{key}", name=name, **dict(zip(("gone", "put"), few, strict=True)))
 
 
 class Proof:

@@ -53,7 +53,8 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     """
     if not isinstance(f, Function) or not isinstance(log, (Recording, type(None))):
         raise TypeError(printed("traces_function", value=brief(f if log is None else log)))
-    calls = _from_cache(f) if log is None else _from_recording(f, log)
+    cached = [Call(str(trace.made), trace, True) for trace in f.cache]  # the traces in the cache
+    calls = cached if log is None else _from_recording(f, log)
     known: dict[Trace, int] = {trace: i for i, trace in enumerate(f.cache, 1)}
     drawn = _drawn([call.trace for call in calls])
     among = union(*drawn.values()) if drawn else Picture((), (), "static", {})
@@ -118,11 +119,6 @@ def _from_recording(f: Function, log: Recording) -> list[Call]:
     """Return the recorded calls in the order in which they were made."""
     events: list[Any] = [e for e in log.events if _begins(f, e)]
     return [Call(str(i), e.node, e.kind == "traced") for i, e in enumerate(events, 1)]
-
-
-def _from_cache(f: Function) -> list[Call]:
-    """Return the calls that made the traces in the cache."""
-    return [Call(str(trace.made), trace, True) for trace in f.cache]
 
 
 def _drawn(traces: list[Trace]) -> dict[Trace, Picture]:
