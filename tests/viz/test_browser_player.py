@@ -20,6 +20,7 @@ from looks import (
     boxed,
     luminance,
     missing,
+    painted,
     settle,
     speak,
     step_to_end,
@@ -735,6 +736,28 @@ def test_a_player_never_changes_its_size(
     assert min(drawings) >= (0.3 if beside else 0.38), "the graph is the larger part"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing is cut off"
     assert page.errors == []
+
+
+# A browser that never says what has become of a size.
+DEAF = "window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} };"
+
+
+@pytest.mark.parametrize(("name", "width"), [("e10", 1024), ("both", 1440)])
+def test_a_player_has_its_height_before_the_first_frame(
+    name: str, width: int, saved: dict[str, Path], chromium: Browser
+) -> None:
+    heights = []
+    for script in (DEAF, ""):
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        page.add_init_script(script)
+        page.goto(saved[name].as_uri())
+        painted(page)
+        heights.append(page.evaluate(SHARE)[0])
+        context.close()
+    assert heights[0] == heights[1]
 
 
 # The sizes of all texts in drawings that are seen, in pixels of the screen.

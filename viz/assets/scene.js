@@ -6,7 +6,8 @@ const MANY = 12; // values on their way at once; more are not followed
 
 /** @param {Cargo} cargo */
 function sized({ text, swatch: code }) {
-  const [wide, high] = code ? MINIATURE : [measured(text, LETTER.font) + 2 * LETTER.pad, LETTER.high - 6];
+  const family = getComputedStyle(document.documentElement).getPropertyValue("--mg-font") || undefined;
+  const [wide, high] = code ? MINIATURE : [measured(text, LETTER.font, family) + 2 * LETTER.pad, LETTER.high - 6];
   return { wide, high: high + 6 };
 }
 

@@ -22,7 +22,7 @@ function places(el, data) {
   /** @type {typeof tellFrame} */
   const tell = (place, frame) => tellFrame(place, frame, data.lanes);
   const { place: caption, fit } = steady("mg-told", head, tell);
-  caption.className = "mg-caption";
+  caption.className = "mg-caption mg-saying"; // as high as a sentence from the beginning
   caption.setAttribute("aria-live", "polite");
   const body = make("div", "mg-body", screen);
   const stages = make("div", "mg-stage", body);
@@ -57,7 +57,8 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     return { width, height, above: SPACE.above + (drawing.previousElementSibling ? SPACE.name : 0) };
   }));
   const sum = (/** @type {number[]} */ all) => all.reduce((a, b) => a + b, 0);
-  return () => {
+  const edges = () => screen.offsetHeight - body.offsetHeight;
+  const arrange = (again = true) => {
     const wide = body.clientWidth;
     if (!wide || !graphs.length) return;
     const narrow = wide <= NARROW;
@@ -70,7 +71,8 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     const [part, all] = [Math.min(SCORE.part * sizes.length, SCORE.both), narrow ? SCORE.slim : SCORE.most];
     const high = Math.max(SCORE.part * most, readable.find((tall, i) => tall <= (i < readable.length - 1 ? Math.min(part, all) : all) * most) ?? 0);
     score.style.maxHeight = beside ? "" : `${high}px`;
-    const around = screen.offsetHeight - body.offsetHeight + key.offsetHeight + (beside ? 0 : score.offsetHeight);
+    const edge = edges();
+    const around = edge + key.offsetHeight + (beside ? 0 : score.offsetHeight);
     const room = most - around;
     const staff = beside ? parseFloat(score.style.getPropertyValue("--mg-staff-high")) : 0;
     const across = beside ? LANE * wide : wide;
@@ -90,7 +92,9 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     const needed = Math.max(best.needed, beside ? 0 : GRAPH * around) + around;
     const least = root.matches(".mg-drawn") ? 0 : narrow ? SHORTEST.narrow : SHORTEST.wide;
     screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(least, Math.ceil(needed)))}px`);
+    if (again && edges() !== edge) arrange(false); // sentences below each other are higher
   };
+  return () => arrange();
 }
 
 /**

@@ -5,7 +5,7 @@ const [BIRTH, FILLS] = [260, 260]; // and of the birth of a card, and of its fil
 /** @type {[number, number]} */
 const MINIATURE = [50, 17]; // of a swatch, in pixels
 const WAYPOINTS = 16; // of a curve, between which a chip moves straight on
-const LETTER = { font: 13, high: 22, pad: 9 }; // of a chip, in pixels
+const LETTER = { font: 13, high: 22, pad: 10.5 }; // of a chip, in pixels; with its border
 
 // Where a chip is looked for, the nearest first: in its widths to the side, in half lines up or down.
 const ASIDE = [-4.6, -3.4, -2.4, -1.6, -1, 0, 1, 1.6, 2.4, 3.4, 4.6]
