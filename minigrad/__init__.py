@@ -21,6 +21,7 @@ from minigrad.core.events import *
 from minigrad.core.threads import *
 from minigrad.diagnostics import foreign, messages
 from minigrad.diagnostics.errors import *
+from minigrad.diagnostics.source import treat_as_user_code as treat_as_user_code
 from minigrad.dynamic.backward import *
 from minigrad.dynamic.recording import *
 from minigrad.dynamic.tensor import *

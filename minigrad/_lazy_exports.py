@@ -21,6 +21,8 @@ from minigrad.hybrid.tracing.making import *
 from minigrad.interop.caffe.net import *
 from minigrad.interop.dask import *
 from minigrad.interop.onnx.reader import *
+from minigrad.interop.onnx.writing.model import *
+from minigrad.methods import *  # which adds them to graphs and programs
 from minigrad.nn.functional import avg_pool2d as avg_pool2d
 from minigrad.nn.functional import batch_norm as batch_norm
 from minigrad.nn.functional import conv2d as conv2d
@@ -29,12 +31,14 @@ from minigrad.nn.functional import embedding as embedding
 from minigrad.nn.functional import layer_norm as layer_norm
 from minigrad.nn.functional import max_pool2d as max_pool2d
 from minigrad.optim import clip_by_global_norm as clip_by_global_norm
+from minigrad.passes import optimize as optimize
 from minigrad.saving.loading import *
+from minigrad.saving.writing import *
 from minigrad.static.build import *
+from minigrad.static.default import *
 from minigrad.static.gradients import *
 from minigrad.static.graph import *
 from minigrad.static.node import *
-from minigrad.static.reader import *
 from minigrad.static.run import *
 from minigrad.static.session import *
 from minigrad.static.theano import *

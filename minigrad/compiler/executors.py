@@ -29,10 +29,11 @@ Choose = Callable[[Node, Sequence[Spec], Sequence[Spec]], Kernel | None]
 
 
 def region_of(body: Graph) -> Region:
-    """Return the steps of a fused region, made once and held by its body."""
-    if body.region is None:
-        body.region = Region(body)
-    return body.region  # type: ignore[no-any-return]
+    """Return the steps of a fused region, made once and kept with its body."""
+    found: Region | None = body.notes.get(Region)
+    if found is None:
+        found = body.notes[Region] = Region(body)
+    return found
 
 
 def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:

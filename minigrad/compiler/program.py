@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from minigrad.control.untaken_branch_nan import branches, warn_of_nan
 from minigrad.core import Array, events
 from minigrad.core.garbage import no_collection
 from minigrad.core.locks import Turn
+from minigrad.diagnostics import foreign
 from minigrad.diagnostics.arguments import number, refuse, whole
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import fill
@@ -32,13 +34,18 @@ from minigrad.static.feeds import check_feeds
 from minigrad.static.handlers import HANDLERS, Variables, expect_fed
 from minigrad.static.run import Interpreter
 
-__all__ = ["Program"]
+__all__ = ["Program", "compile"]
+
+if TYPE_CHECKING:  # `minigrad.methods` adds these when it loads
+    from minigrad.methods import ProgramMethods
+else:
+    ProgramMethods = object
 
 MOST_DEVICES = 1024  # threads of a schedule
 MOST_BOUND = 16  # choices of input shapes that are kept ready
 
 
-class Program:
+class Program(ProgramMethods):
     """A graph made ready to run many times: `graph.compile()`.
 
     executor: "numpy" runs planned calls, "c" compiles kernels to C where there is a compiler and
@@ -60,9 +67,6 @@ class Program:
     >>> program({x: [[0.0, 1.0, 2.0]]}).shape, program.kernels
     ((1, 3), 1)
     """
-
-    _dask: ClassVar[Callable[..., Any]]  # set by `minigrad.interop.dask`, as is the next
-    _on_dask: ClassVar[Callable[..., tuple[Any, Schedule]]]
 
     def __init__(
         self,
@@ -250,42 +254,11 @@ class Program:
         self, schedule: Schedule, feed_dict: Mapping[Any, Any] | None, scheduler: Any = None
     ) -> tuple[Any, Schedule]:
         if scheduler is not None:
-            return self._on_dask(schedule, feed_dict, scheduler)
+            return self._run_on_dask(schedule, feed_dict, scheduler)
         feeds = check_feeds(self.graph, feed_dict)
         parallel = self._apart(self._shapes_of(feeds))
         results, measured = parallel.run(schedule, feeds, self.variables)
         return (results[0] if self.graph.single else results), measured
-
-    def to_dask(
-        self,
-        feed_dict: Mapping[Any, Any] | None = None,
-        tasks: str | int = "regions",
-        shards: int = 1,
-        reduce: str | None = None,
-    ) -> Any:
-        """Convert the program with these feeds to a Dask graph, a `dask.delayed` object.
-
-        Its `compute()` gives what the program gives, bit for bit: on threads, on processes
-        (`scheduler="processes"`) or on a cluster (`client.compute`), and `visualize()` draws it.
-        tasks: "kernels", each a task (a fused region is one); "regions", chains of them; a number,
-        so many stretches of about as many kernels; "whole", all as one. What Dask does around a
-        task costs more than most kernels do: `lessons.granularity` shows it. shards: into how many
-        parts of the batch each placeholder with an open first axis is split; results with such an
-        axis are put together again, of all others `reduce` says whether they are a "mean" over the
-        batch or a "sum": equal then but for rounding. Variables have the values of now.
-
-        Raises GraphError for what changes variables, counts runs or prints, and for a batch that
-        cannot be split; ArgumentError for other options; MissingPackageError without the extra
-        `dask`.
-
-        >>> import minigrad as mg
-        >>> x = mg.placeholder("x", shape=(None, 2))
-        >>> program = mg.build_graph(x, mg.tanh(x)).compile()
-        >>> later = program.to_dask({x: [[0.0, 1.0]]}, tasks="kernels")  # doctest: +SKIP
-        >>> later.compute(scheduler="threads")  # doctest: +SKIP
-        array([[0.       , 0.7615942]], dtype=float32)
-        """
-        return self._dask(feed_dict, tasks, shards, reduce)
 
     @property
     def plan(self) -> Plan:
@@ -328,7 +301,7 @@ class Program:
         """
         text, constants = self._turn.look(self._written)
         scope: dict[str, Any] = {"constants": constants}
-        exec(compile(text, "<program>", "exec"), scope)
+        exec(builtins.compile(text, "<program>", "exec"), scope)
         turn, program = Turn(), scope["program"]
 
         @functools.wraps(program)
@@ -366,10 +339,22 @@ class Program:
 REFERENCE = "reference"
 
 
-def _compile(
-    graph: Graph, optimize: bool, executor: str, session: Any, planner: Planner | None
+def compile(
+    graph: Graph,
+    optimize: bool = True,
+    executor: str = "numpy",
+    session: Any = None,
+    planner: Planner | None = None,
 ) -> Program:
+    """Compile a graph into a program to run many times; see `mg.Program`.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=())
+    ...     program = mg.compile(mg.build_graph(x, x * x + 3))
+    >>> float(program({x: 2.0}))
+    7.0
+    """
+    if not isinstance(graph, Graph):
+        raise foreign.unfit(compile, foreign.FUNCTIONS["compile"].shown)
     return Program(graph, optimize, executor, session, planner)
-
-
-Graph._compiler = _compile

@@ -395,7 +395,7 @@ def _others(op: str, function: Callable[..., Any]) -> ArgumentError:
     return ArgumentError("arguments", op=op, form=form, defined=here())
 
 
-def unfit(function: Callable[..., Any], ours: str) -> ArgumentError:
+def unfit(function: Callable[..., Any], ours: str | tuple[str, str]) -> ArgumentError:
     """Return the error for arguments that are another framework's."""
     names, op = ", ".join(signature(function).parameters), getattr(function, "__name__", "")
     return ArgumentError("call_form", op=op, names=names, ours=ours, defined=here())

@@ -41,6 +41,23 @@ class _Inside(dict[str, bool]):
 INSIDE = _Inside()
 
 
+def is_user_code(path: str) -> bool:
+    """Return whether errors and nodes may name lines of this file."""
+    return not INSIDE[path]
+
+
+def treat_as_user_code(path: str, treat: bool = True) -> None:
+    """Say whether lines of this file may be named as the user's, in errors and on nodes.
+
+    A library on top of minigrad passes its own `__file__` and False: then errors name the line that
+    called the library.
+
+    >>> import minigrad as mg
+    >>> mg.treat_as_user_code("my_library.py", False)
+    """
+    INSIDE[path] = not treat
+
+
 def here() -> Location:
     """Return the user's line that is running now."""
     return Location(*caller(sys._getframe(1)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad.core import Array, as_array, context, in_body
 from minigrad.diagnostics.messages import Pair, one_line
-from minigrad.diagnostics.source import INSIDE, LIBRARIES, SavedLine
+from minigrad.diagnostics.source import LIBRARIES, SavedLine, is_user_code
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, get_default_graph
 from minigrad.static.gradients import gradients
@@ -328,7 +328,7 @@ def users(filename: str, library: str) -> bool:
 
     library: the folder of the system itself, which may be anywhere.
     """
-    return not filename.startswith((library, *LIBRARIES)) and not INSIDE[filename]
+    return not filename.startswith((library, *LIBRARIES)) and is_user_code(filename)
 
 
 def frames_of(error: BaseException) -> Iterator[tuple[FrameType, int]]:

@@ -31,13 +31,13 @@ from minigrad.diagnostics.messages import Pair, fill
 from minigrad.diagnostics.source import here
 from minigrad.interop.extra import wanted
 from minigrad.ops import state
-from minigrad.saving import load_graph
+from minigrad.saving import load_graph, save
 from minigrad.static import Graph, Node
 from minigrad.static.build import build_graph, placeholder
 from minigrad.static.feeds import check_feeds
 from minigrad.static.handlers import expect_fed
 
-__all__: list[str] = []
+__all__ = ["to_dask"]
 
 GRAINS = ("kernels", "regions", "whole")
 REDUCTIONS = ("mean", "sum")
@@ -69,13 +69,36 @@ def ready(part: Part, thread: int) -> Program:
 
 def to_dask(
     program: Program,
-    feed_dict: Mapping[Any, Any] | None,
-    tasks: str | int,
-    shards: int,
-    reduce: str | None,
+    feed_dict: Mapping[Any, Any] | None = None,
+    tasks: str | int = "regions",
+    shards: int = 1,
+    reduce: str | None = None,
+    *,
     token: str | None = None,
 ) -> Any:
-    """Build a Dask graph, see `Program.to_dask`; `token` replaces the hash of values in keys."""
+    """Convert a program with these feeds to a Dask graph, a `dask.delayed` object.
+
+    Its `compute()` gives what the program gives, bit for bit: on threads, on processes
+    (`scheduler="processes"`) or on a cluster (`client.compute`), and `visualize()` draws it.
+    tasks: "kernels", each a task (a fused region is one); "regions", chains of them; a number,
+    so many stretches of about as many kernels; "whole", all as one. What Dask does around a
+    task costs more than most kernels do: `lessons.granularity` shows it. shards: into how many
+    parts of the batch each placeholder with an open first axis is split; results with such an
+    axis are put together again, of all others `reduce` says whether they are a "mean" over the
+    batch or a "sum": equal then but for rounding. Variables have the values of now. token: what
+    the keys of the tasks hold in the place of a hash of all values.
+
+    Raises GraphError for what changes variables, counts runs or prints, and for a batch that
+    cannot be split; ArgumentError for other options; MissingPackageError without the extra
+    `dask`.
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x", shape=(None, 2))
+    >>> program = mg.build_graph(x, mg.tanh(x)).compile()
+    >>> later = mg.to_dask(program, {x: [[0.0, 1.0]]}, tasks="kernels")  # doctest: +SKIP
+    >>> later.compute(scheduler="threads")  # doctest: +SKIP
+    array([[0.       , 0.7615942]], dtype=float32)
+    """
     delayed = wanted("dask.delayed", extra="dask").delayed
     if is_whole(tasks):
         whole("to_dask", "tasks", tasks, 1)
@@ -268,7 +291,7 @@ def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
     cut.inputs = tuple(sorted(cut.inputs, key=lambda x: order[x.name]))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.graph"
-        cut.save(path)
+        save(cut, path)
         part = Part(nodes[-1].op.name, path.read_bytes(), executor)
     return Piece(part, reads, gives, nodes[0])
 
@@ -343,6 +366,3 @@ def _token(
             told.update(repr((np.shape(x), np.asarray(x).dtype.str)).encode())
             told.update(np.ascontiguousarray(x).tobytes())
     return told.hexdigest()[:12]
-
-
-Program._dask, Program._on_dask = to_dask, run_schedule

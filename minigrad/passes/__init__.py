@@ -149,6 +149,3 @@ def _named(name: str) -> Pass:
     if name not in PASSES:
         raise GraphError("unknown_pass", name=name, names=", ".join(PASSES), defined=here())
     return PASSES[name]
-
-
-Graph._optimizer = optimize

@@ -2,8 +2,5 @@
 
 from minigrad.saving.loading import load_graph
 from minigrad.saving.writing import save
-from minigrad.static import Graph
 
 __all__ = ["load_graph", "save"]
-
-Graph._saver = save

@@ -39,7 +39,7 @@ REMEDIES = {
 
 
 def load_graph(path: str | os.PathLike[str]) -> Graph:
-    """Load a graph that `Graph.save` wrote; it runs without the code that built it.
+    """Load a graph that `mg.save` wrote; it runs without the code that built it.
 
     Its text, its hash and its results are those of the graph that was saved; of a traced function
     it takes the arguments alone, and parameters are variables. Its nodes can be built upon
@@ -174,7 +174,6 @@ class _Loader:
         self.names.add(name)
         node = _added(home, op, operands, attrs, name)
         if op is state.run_counter:
-            home.first_layer = max(home.first_layer, attrs.get("layer", -1) + 1)
             home._counter = home._counter if "layer" in attrs else node
         node.controls = _chosen(facts["controls"], nodes) if "controls" in facts else ()
         node.scope = text(facts.get("scope", ""))

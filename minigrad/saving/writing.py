@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from minigrad.core import REGISTRY, Array, Attrs, Op
+from minigrad.diagnostics import foreign
 from minigrad.diagnostics.errors import FormatError, UninitializedError
 from minigrad.diagnostics.source import here
 from minigrad.ops import state
@@ -23,18 +24,32 @@ from minigrad.saving import archive
 from minigrad.saving.encoding import DEEPEST, Encoder, claim, text
 from minigrad.static import Graph, bodies_of, close_over
 
+__all__ = ["save"]
+
 FORMAT, VERSION = "minigrad graph", 1
 MOST_NODES = 1_000_000  # inner graphs counted wherever they stand
 
 
-class HasVariables(Protocol):
-    """The part of a session that is read here."""
+def save(graph: Graph, path: str | os.PathLike[str], session: Any = None) -> None:
+    """Write the graph into one file: JSON and arrays, no code; `mg.load_graph` reads it.
 
-    variables: Mapping[Any, Array]
+    Variables are saved with their initial values, or with those that `session` holds now. Of
+    a traced function all is saved that it read from around: parameters and buffers as
+    variables with their present values, other tensors as constants; what it returned becomes
+    a list of outputs. The same graph gives the same bytes. An older file of that name stays
+    whole until the new one is complete. Raises FormatError for what is no data, such as a
+    function in an attribute; ArgumentError for what is no graph.
 
-
-def save(graph: Graph, path: str | os.PathLike[str], session: HasVariables | None) -> None:
-    """Write the file; see `Graph.save`."""
+    >>> import minigrad as mg
+    >>> import tempfile
+    >>> with mg.Graph(), tempfile.TemporaryDirectory() as folder:
+    ...     x = mg.placeholder("x", shape=())
+    ...     mg.save(mg.build_graph(x, x * x), f"{folder}/square.graph")
+    ...     mg.load_graph(f"{folder}/square.graph")
+    <Graph: 2 nodes, 1 outputs, frozen>
+    """
+    if not isinstance(graph, Graph):
+        raise foreign.unfit(save, foreign.FUNCTIONS["save"].shown)
     graph.verify()
     values = None if session is None else session.variables
     try:

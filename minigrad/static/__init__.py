@@ -3,12 +3,7 @@
 from minigrad.core import ancestors
 from minigrad.static.body import Body, listen_to_nobody, number_behind, tensors_as_nodes
 from minigrad.static.close_over import close_over
-from minigrad.static.gradient_list import Gradients
-from minigrad.static.graph import Graph, bodies_of, has_effect
-from minigrad.static.labels import labels
-from minigrad.static.node import Node
-from minigrad.static.reader import (
-    GraphReader,
+from minigrad.static.default import (
     control_dependencies,
     expect_node,
     expect_one_graph,
@@ -16,6 +11,11 @@ from minigrad.static.reader import (
     graph_of,
     reset_default_graph,
 )
+from minigrad.static.gradient_list import Gradients
+from minigrad.static.graph import Graph, bodies_of, has_effect
+from minigrad.static.labels import labels
+from minigrad.static.node import Node
+from minigrad.static.reader import GraphReader
 
 __all__ = [
     "Body",

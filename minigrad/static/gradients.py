@@ -8,22 +8,17 @@ from typing import Any
 from minigrad import ops
 from minigrad.backprop.rules import Contribution, contributions
 from minigrad.backprop.sweep import sweep
-from minigrad.core import fits, name_scope
+from minigrad.core import ancestors, fits, name_scope
 from minigrad.core.garbage import no_collection
 from minigrad.diagnostics.arguments import refuse
 from minigrad.diagnostics.errors import GradientError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
-from minigrad.static import (
-    Body,
-    Gradients,
-    Graph,
-    GraphReader,
-    Node,
-    ancestors,
-    expect_node,
-    expect_one_graph,
-)
+from minigrad.static.body import Body
+from minigrad.static.default import expect_node, expect_one_graph
+from minigrad.static.gradient_list import Gradients
+from minigrad.static.graph import Graph
+from minigrad.static.node import Node
 
 __all__ = ["gradients"]
 
@@ -101,6 +96,3 @@ def _contributions_of(g: Any, node: Node, leading: set[Any]) -> list[Contributio
     followed = [i for i, x in enumerate(inputs) if x in leading and op.has_rule(i)]
     every = followed if op.broadcasts else ()
     return contributions(op, followed, g, (node, *inputs), node.attrs, inputs, every)
-
-
-GraphReader.gradients = staticmethod(gradients)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -49,9 +48,14 @@ from minigrad.static.traced_length import with_lengths
 
 __all__ = ["Graph"]
 
+if TYPE_CHECKING:  # `minigrad.methods` adds these when it loads
+    from minigrad.methods import GraphMethods
+else:
+    GraphMethods = object
+
 
 @foreign.answers(foreign.GRAPHS)
-class Graph:
+class Graph(GraphMethods):
     """Nodes in the order in which they were built.
 
     An open graph is a place to build in: `with mg.Graph() as g:`. A frozen one has inputs and
@@ -65,10 +69,6 @@ class Graph:
     (<Graph: 2 nodes, 0 outputs, open>, <Graph: 2 nodes, 1 outputs, frozen>)
     """
 
-    _optimizer: ClassVar[Callable[[Graph, Any], Graph]]  # set by `minigrad.passes`
-    _compiler: ClassVar[Callable[..., Any]]  # set by `minigrad.compiler`
-    _saver: ClassVar[Callable[..., None]]  # set by `minigrad.saving`
-    _exporter: ClassVar[Callable[..., Any]]  # set by `minigrad.interop.onnx`
     claimed: ClassVar[Container[Op]] = DECLARED  # operators whose nodes are called as written
     reads_tensors: ClassVar[bool] = False  # tensors are read as nodes while it is built
     open_lengths = False  # lengths that Python reads from shapes are traced, see `TracedLength`
@@ -84,7 +84,6 @@ class Graph:
         self.updates: list[Any] = []  # new values of buffers, such as running means
         self._counter: Node | None = None
         self._layers: dict[int, tuple[Any, int, Iterator[int]]] = {}  # see `call_counter`
-        self.first_layer = 0  # layers below it were counted where the graph was saved
         self.expected: list[tuple[Any, Callable[[int], bool]]] = []  # see `TracedLength.expect`
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
@@ -93,8 +92,7 @@ class Graph:
         self.copies: Set[Node] = frozenset()  # of verified nodes, with other operands of equal spec
         self.embedded: set[Node] = set()  # constants that a branch or loop has copies of
         self.in_place: dict[Node, Node] = {}  # which operand a result is written over
-        self.region: Any = None  # the steps of a fused body, once made
-        self.shared: Any = None  # the session of all functions that `theano_function` made
+        self.notes: dict[Any, Any] = {}  # what others keep with this graph, by keys of their own
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -246,8 +244,8 @@ class Graph:
         """
         with lifting:
             if id(calls) not in self._layers:
-                layer = self.first_layer + len(self._layers)
-                self._layers[id(calls)] = calls, layer, itertools.count()
+                known = [n.attrs.get("layer", -1) for n in self._nodes if n.op is state.run_counter]
+                self._layers[id(calls)] = calls, max(known, default=-1) + 1, itertools.count()
         _, layer, uses = self._layers[id(calls)]
         attrs = {"shape": (), "dtype": int64, "layer": layer, "use": next(uses)}
         return self.add(state.run_counter, (), attrs)
@@ -261,20 +259,6 @@ class Graph:
     ) -> Node:
         """Add a variable with this initial value; see `mg.Variable` and, on roles, `state`."""
         return self.add(state.variable, (), state.valued(value, role), name)
-
-    def optimize(self, passes: Any = None) -> Graph:
-        """Optimize the graph by these passes; see `minigrad.passes.optimize`."""
-        return self._optimizer(passes)
-
-    def compile(
-        self,
-        optimize: bool = True,
-        executor: str = "numpy",
-        session: Any = None,
-        planner: Callable[..., Any] | None = None,
-    ) -> Any:
-        """Compile this graph into a program to run many times; see `minigrad.compiler.Program`."""
-        return self._compiler(optimize, executor, session, planner)
 
     def freeze(self) -> Self:
         """Allow no further node. (TensorFlow 1: graph.finalize().)"""
@@ -529,36 +513,6 @@ class Graph:
                 counts[node.op.name] += 1
                 waiting += bodies_of(node.attrs).values()
         return counts
-
-    def save(self, path: str | os.PathLike[str], session: Any = None) -> None:
-        """Write the graph into one file: JSON and arrays, no code; `mg.load_graph` reads it.
-
-        Variables are saved with their initial values, or with those that `session` holds now. Of
-        a traced function all is saved that it read from around: parameters and buffers as
-        variables with their present values, other tensors as constants; what it returned becomes
-        a list of outputs. The same graph gives the same bytes. An older file of that name stays
-        whole until the new one is complete. Raises FormatError for what is no data, such as a
-        function in an attribute.
-        """
-        self._saver(path, session)
-
-    def to_onnx(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        session: Any = None,
-        *,
-        shapes: Mapping[str, Sequence[int | None]] | None = None,
-    ) -> Any:
-        """Convert the graph to an `onnx.ModelProto`; write it to `path` if given.
-
-        Inputs and outputs have the names of their nodes, a length that is open has a name as well,
-        and each node tells the line that defined it. Variables are written with their initial
-        values, or with those that `session` holds now. shapes: of inputs by name, for placeholders
-        without one, which a model cannot have. The `onnx` package checks the model before
-        anything is written: `pip install "minigrad-lessons[onnx]"`. Raises FormatError for what
-        ONNX has no operators for, such as an assignment.
-        """
-        return self._exporter(path, session, shapes)
 
     def hash(self) -> str:
         """Return a fingerprint of the structure, equal for equal graphs, whatever is fed to them.

@@ -180,7 +180,7 @@ def _stand_in(node: Node, value: Any) -> Node:
 def _session_of(graph: Graph) -> Session:
     """Return the one session of all functions of a graph."""
     with lifting:
-        if graph.shared is None:
-            graph.shared = Session(graph)
-    session: Session = graph.shared
+        session: Session | None = graph.notes.get(TheanoFunction)
+        if session is None:
+            session = graph.notes[TheanoFunction] = Session(graph)
     return session

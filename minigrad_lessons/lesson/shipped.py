@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.diagnostics.source import INSIDE
 from minigrad_lessons.lesson.elsewhere import Elsewhere, elsewhere
 
 __all__ = ["alone", "box", "load_changed", "reads"]
 
-INSIDE[__file__] = True  # a file is loaded where the user asks for it, and not here
+mg.treat_as_user_code(__file__, False)  # a file is loaded where the user asks for it, and not here
 
 
 def box() -> Path:

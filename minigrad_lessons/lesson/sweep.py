@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad.diagnostics.errors import GraphError
-from minigrad.diagnostics.source import INSIDE
+from minigrad.diagnostics.source import treat_as_user_code
 from minigrad.static import Graph, listen_to_nobody
 from minigrad_lessons.lesson.images import Images
 from minigrad_lessons.lesson.table import filled
@@ -27,7 +27,7 @@ from viz.words.text import Pair, printed, row
 __all__ = ["attempt", "caught", "side_by_side", "sweep", "warned"]
 
 Drawn = Graph | Diagram | Chart | Images | Board
-INSIDE[__file__] = True  # what is attempted runs where the user says so, and not here
+treat_as_user_code(__file__, False)  # what is attempted runs where the user says so, and not here
 
 
 def attempt(f: Callable[..., Any], *args: Any) -> Any:

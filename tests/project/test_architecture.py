@@ -27,8 +27,8 @@ LAYERS = {
         ["compiler", "saving", "hybrid"],
         ["passes", "nn"],
         ["optim", "data", "interop"],
-        ["_lazy_exports"],  # what `minigrad` hands on when it is first asked for
-        ["minigrad", "eager"],
+        ["methods"],  # of graphs and programs, that call what is above those
+        ["_lazy_exports", "minigrad", "eager"],  # the first loads when it is asked for
         ["faces"],  # other systems' names for what is public
     ],
     "minigrad_lessons": [
@@ -99,7 +99,7 @@ def imports(source: str) -> list[ast.Import | ast.ImportFrom]:
     """The imports of a source, but for those that only a checker of types reads."""
     tree = ast.parse(source)
     for node in tree.body:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             node.body = []
     return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
 

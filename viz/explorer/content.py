@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.diagnostics.messages import one_line, well_formed
-from minigrad.diagnostics.source import INSIDE, Location
+from minigrad.diagnostics.source import Location, is_user_code
 from minigrad.interop.captured import Captured, Stopped
 from minigrad.static import Node
 from viz.explorer.findings import findings
@@ -180,7 +180,7 @@ class Content:
 
     def _line(self, where: Location | None) -> int:
         """Return the number of a line of code; that of an empty line if it isn't the user's."""
-        if where is None or INSIDE[where.filename] or where.filename.startswith(OWN):
+        if where is None or not is_user_code(where.filename) or where.filename.startswith(OWN):
             return _number(self._lines, "", ["", 0, ""])
         if (number := self._known.get(where)) is None:
             place = Path(where.filename).name, where.lineno

@@ -12,7 +12,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from minigrad.diagnostics.errors import GraphError
-from minigrad.diagnostics.source import INSIDE, Location
+from minigrad.diagnostics.source import Location, is_user_code
 from minigrad.static import listen_to_nobody
 from viz.film.failure import failure, frames_of
 from viz.page.board import Board
@@ -48,7 +48,7 @@ def error(exception: BaseException | None = None) -> Board:
         raise TypeError(printed("error_none", value=brief(shown)))
     names: dict[int, str] = {}
     for frame in reversed(frames_of(shown)):
-        if not INSIDE[frame.f_code.co_filename]:  # what the user's variables are called
+        if is_user_code(frame.f_code.co_filename):  # what the user's variables are called
             names.update(names_in(frame))
     with listen_to_nobody():
         found = failure(shown, names)
@@ -76,7 +76,7 @@ def last_line(exception: BaseException) -> str:
     mg.run(graph)
     """
     frames = traceback.extract_tb(exception.__traceback__)
-    return next((f.line or "" for f in reversed(frames) if not INSIDE[f.filename]), "")
+    return next((f.line or "" for f in reversed(frames) if is_user_code(f.filename)), "")
 
 
 def _summary(shown: BaseException) -> Pair:

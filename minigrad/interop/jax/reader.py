@@ -14,7 +14,7 @@ from minigrad import ops
 from minigrad.control import cond, while_loop
 from minigrad.core import Array, Spec
 from minigrad.diagnostics.errors import TraceError
-from minigrad.diagnostics.source import INSIDE, Location, SavedLine
+from minigrad.diagnostics.source import Location, SavedLine, is_user_code
 from minigrad.interop.boxes import whole_box
 from minigrad.interop.captured import TOLERANCE, Builder, Line, Refused, label, seed, users
 from minigrad.interop.jax.primitives import NAMED, PRIMITIVES
@@ -344,7 +344,7 @@ class Reader:
         traceback = equation.source_info.traceback
         own = []
         for frame in traceback.frames if traceback is not None else ():
-            if INSIDE[frame.file_name]:
+            if not is_user_code(frame.file_name):
                 break  # what is further out called us
             if users(frame.file_name, self.library):
                 own.append(frame)

@@ -6,7 +6,4 @@ other way.
 """
 
 from minigrad.interop.onnx.reader import from_onnx as from_onnx
-from minigrad.interop.onnx.writing.model import to_onnx
-from minigrad.static import Graph
-
-Graph._exporter = to_onnx
+from minigrad.interop.onnx.writing.model import to_onnx as to_onnx

@@ -21,6 +21,8 @@ from minigrad.ops import state
 from minigrad.static import Graph, Node, close_over
 from minigrad.static.build import placeholder
 
+__all__ = ["to_onnx"]
+
 IR_VERSION = 9  # of opset 20
 
 
@@ -28,9 +30,24 @@ def to_onnx(
     graph: Graph,
     path: str | os.PathLike[str] | None = None,
     session: Any = None,
+    *,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
 ) -> Any:
-    """Return the ModelProto of a graph, written to `path` if given; see `Graph.to_onnx`."""
+    """Convert the graph to an `onnx.ModelProto`; write it to `path` if given.
+
+    Inputs and outputs have the names of their nodes, a length that is open has a name as well,
+    and each node tells the line that defined it. Variables are written with their initial
+    values, or with those that `session` holds now. shapes: of inputs by name, for placeholders
+    without one, which a model cannot have. The `onnx` package checks the model before
+    anything is written: `pip install "minigrad-lessons[onnx]"`. Raises FormatError for what
+    ONNX has no operators for, such as an assignment.
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x", shape=(None, 3))
+    >>> model = mg.to_onnx(mg.build_graph(x, mg.tanh(x)))  # doctest: +SKIP
+    >>> [node.op_type for node in model.graph.node]  # doctest: +SKIP
+    ['Tanh']
+    """
     graph.verify()
     try:
         whole = close_over(graph)
