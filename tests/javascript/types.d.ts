@@ -492,6 +492,7 @@ interface AtlasModel {
   rows: AtlasNode[];
   end: number;
   failed: number;
+  troubles: number[];
   places: Map<number, AtlasPlaces>;
 }
 

@@ -38,6 +38,32 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
   write.call(this, text, ...at);
 };
 """
+# What lies where in each canvas since it was cleared; which texts lie on others, or are cut off.
+BOXES = """
+window.boxes = new Map();
+const P = CanvasRenderingContext2D.prototype;
+const [clear, fill] = [P.clearRect, P.fillText];
+P.clearRect = function (...area) { window.boxes.set(this.canvas, []); clear.apply(this, area); };
+P.fillText = function (text, x, y) {
+  const m = this.measureText(text);
+  const [x0, x1] = [x - m.actualBoundingBoxLeft, x + m.actualBoundingBoxRight];
+  const [y0, y1] = [y - m.actualBoundingBoxAscent, y + m.actualBoundingBoxDescent];
+  if (this.globalAlpha > 0.3) window.boxes.get(this.canvas)?.push({ text, x0, x1, y0, y1 });
+  fill.call(this, text, x, y);
+};
+"""
+OVERLAPS = """() => [...window.boxes].flatMap(([canvas, all]) => {
+  if (!canvas.isConnected) return [];
+  const [w, h] = [canvas.clientWidth, canvas.clientHeight];
+  return all.flatMap((a, i) => {
+    const outside = a.x1 < 0 || a.x0 > w || a.y1 < 0 || a.y0 > h;
+    const cut = !outside && (a.x0 < -1 || a.x1 > w + 1 || a.y0 < -1 || a.y1 > h + 1);
+    const over = (b) => Math.min(a.x1, b.x1) - Math.max(a.x0, b.x0) > 0.5 &&
+      Math.min(a.y1, b.y1) - Math.max(a.y0, b.y0) > 0.5;
+    const met = all.slice(i + 1).filter(over).map((b) => `${a.text} on ${b.text}`);
+    return cut ? [...met, `${a.text} is cut off`] : met;
+  });
+})"""
 STATE = "document.querySelector('.mg-explorer').atlas"
 # The cards of what is open, in pixels of the stage, and what is wrong with where they are.
 CARDS = f"""() => {{
@@ -78,6 +104,7 @@ def one(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()
     page.add_init_script(SIZES + TEXTS)
+    page.add_init_script(f"{{{BOXES}}}")
     yield page
     context.close()
 
@@ -144,6 +171,20 @@ def test_the_whole_model_is_on_the_first_screen(
             page.locator(".mg-explorer").evaluate("e => e.getBoundingClientRect().bottom") == bottom
         )
     assert errors == []
+
+
+@pytest.mark.parametrize("language", ["English", "中文"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", MODELS)
+def test_no_text_lies_on_another(
+    name: str, width: int, language: str, one: Page, pages: dict[str, Path]
+) -> None:
+    page = opened(one, pages[name], width)
+    page.get_by_role("button", name=language, exact=True).click()
+    for node in state(page, "atlas.m.nodes.filter((n) => n.children).map((n) => n.i)"):
+        page.evaluate(f"(i) => {STATE}.open({STATE}.atlas.m.nodes[i])", node)
+        settled(page)
+        assert page.evaluate(OVERLAPS) == []
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -254,6 +295,15 @@ def test_a_broken_model_says_where(tmp_path: Path, one: Page) -> None:
     finding = page.locator(".mg-x-finding.mg-x-bad").first
     assert "blocks.1" in finding.inner_text()
     assert "theirs.py:8" in finding.inner_text()
+    said = page.locator(".mg-x-said button")
+    assert said.inner_text() == finding.inner_text()
+    opened(page, path, 390)  # there it is what leads to the place
+    said.click()
+    settled(page)
+    assert state(page, "atlas.selected.op") == state(page, "atlas.m.data.findings[0].op")
+    opened(page, path)
+    findings = page.locator(".mg-x-finding").all_inner_texts()
+    assert not any("No gradient arrives" in text for text in findings)  # none is known: NaN
     finding.click()
     settled(page)
     op = state(page, "atlas.selected.op")

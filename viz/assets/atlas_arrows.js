@@ -155,10 +155,12 @@ function drawShapes(atlas, lines, places) {
       const length = Math.abs(points[i][1] - points[i - 1][1]) < 1 ? Math.abs(points[i][0] - points[i - 1][0]) : 0;
       if (length > longest) [at, longest] = [i, length];
     }
-    const text = shapeOf(atlas, edge.tensor);
+    const stacked = edge.from.node?.repeats && at === 1 ? 4 : 0;
+    const text = briefly(pen, shapeOf(atlas, edge.tensor), longest - 12 - 2 * stacked);
     const width = c.measureText(text).width;
     if (at < 0 || longest < width + (longest > 90 ? 20 : 4)) continue;
-    const [x, y] = [(points[at][0] + points[at - 1][0]) / 2 + (edge.from.node?.repeats && at === 1 ? 4 : 0), points[at][1] - 7];
+    const [x, y] = [(points[at][0] + points[at - 1][0]) / 2 + stacked, points[at][1] - 7];
+    if (x < width / 2 || x > atlas.size.w - width / 2) continue;
     if (put.some(([px, py, pw]) => Math.abs(px - x) < (pw + width) / 2 + 4 && Math.abs(py - y) < 13)) continue;
     put.push([x, y, width]);
     pen.text(text, x, y, null, "center");
@@ -195,7 +197,7 @@ function drawPort(atlas, group, port, places, box, scale) {
   pen.text(port.port === "in" ? `${name} →` : `→ ${name}`, x, y - h / 2 - 6, 82, "center");
   if (!port.tight && there) {
     const shape = shapeOf(atlas, tensor);
-    pen.text(c.measureText(shape).width > 74 ? shape.replace(/^1×/, "") : shape, x, y + h / 2 + (pictured ? 35 : 14), 82, "center");
+    pen.text(briefly(pen, shape, 74), x, y + h / 2 + (pictured ? 35 : 14), 82, "center");
   }
 }
 

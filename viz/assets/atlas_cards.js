@@ -45,6 +45,9 @@ function shapeOf({ m, speech }, tensor) {
   return unknown ? "" : shape.length ? sizes(shape) : speech.line("scalar");
 }
 
+/** A shape without a batch of one, where there is no room for that. @param {Atlas["pen"]} pen @param {string} shape @param {number} most */
+const briefly = (pen, shape, most) => (pen.c.measureText(shape).width > most ? shape.replace(/^1×/, "") : shape);
+
 /**
  * A node and, where it is large, what is in it.
  * @param {Atlas} atlas @param {AtlasNode} node @param {Box} box @param {number} alpha
@@ -100,8 +103,9 @@ function drawMaterial(atlas, node, box, alpha, open) {
   pen.round(box.x + 0.75, box.y + 0.75, box.w - 1.5, box.h - 1.5, r);
   const planned = node.input === undefined && !bad && done < 1;
   c.setLineDash(planned ? [5, 4] : []);
-  c.strokeStyle = node.input !== undefined ? ink.line : bad ? ink.bad : planned ? ink.built : ink.run;
-  c.lineWidth = bad ? 2.5 : node.input === undefined ? 1.5 : 1;
+  const red = isTrouble(m, node, time);
+  c.strokeStyle = node.input !== undefined ? ink.line : red ? ink.bad : planned ? ink.built : ink.run;
+  c.lineWidth = red ? 2.5 : node.input === undefined ? 1.5 : 1;
   c.stroke();
   c.setLineDash([]);
   const around = (/** @type {string} */ color, /** @type {number} */ width, /** @type {number} */ off) => {
@@ -155,7 +159,7 @@ function drawCard(atlas, node, box, alpha, opened) {
     c.fillStyle = bad ? ink.bad : ink.soft;
     const told = bad ? speech.line("stopped") : shape || kindOfNode(atlas, node);
     let y = box.y + 21;
-    const brief = c.measureText(told).width > w ? told.replace(/^1×/, "") : told;
+    const brief = briefly(pen, told, w);
     if (box.h >= 66) {
       pen.text(brief, x, box.y + 30, w);
       y = box.y + 35;
@@ -187,9 +191,9 @@ function drawCard(atlas, node, box, alpha, opened) {
   pen.font(11);
   const y = box.y + box.h - 9;
   c.fillStyle = gradient?.bad ? ink.bad : ink.grad;
-  const right = gradient ? pen.text(`|∂| ${figure(gradient.norm)}`, x + w, y, w / 2, "right") + 6 : 0;
+  const right = gradient ? pen.text(`|∂| ${gradient.bad ? "✗" : figure(gradient.norm)}`, x + w, y, w / 2, "right") + 6 : 0;
   c.fillStyle = ink.soft;
-  if (node.input !== undefined) pen.text(shapeOf(atlas, node.out), x, y, w - right);
+  if (node.input !== undefined) pen.text(briefly(pen, shapeOf(atlas, node.out), w - right), x, y, w - right);
   else if (value && !isNumber(tensor)) drawShort(atlas, node, value, x, y, w - right);
 }
 
@@ -242,11 +246,16 @@ function drawPictures(atlas, node, { x, y, w, h }, value, gradient) {
         c.fillStyle = ink.bad;
         pen.font(13, 700);
         pen.text("✗", at + wide / 2, y + (h - low) / 2 + 4, null, "center");
+      } else if (isTrouble(m, part, time)) {
+        c.strokeStyle = ink.bad;
+        c.lineWidth = 2;
+        pen.round(at - 1, y - 1, wide + 2, h + 2, 4);
+        c.stroke();
       }
     });
     if (left) {
       pen.font(11);
-      c.fillStyle = ink.soft;
+      c.fillStyle = partsOf(m, node).slice(3, -3).some((part) => isTrouble(m, part, time)) ? ink.bad : ink.soft;
       pen.text(`+${left}`, x + 3 * (wide + gap) - gap / 2 + room / 2, y + h / 2 + 4, null, "center");
     }
     return;

@@ -234,7 +234,7 @@ function inspectorOf(atlas, place, told) {
       } else passes(about);
       gradient(about);
       if (about.input !== undefined) return;
-      cost(about);
+      if (!hasFailed(m, about, atlas.time) || about.sum.params) cost(about);
       weights(about);
       code(about);
     },

@@ -36,7 +36,7 @@ function atlasModel(data) {
       const op = operators[node.op];
       leaves[node.op] = node;
       node.out = node.op;
-      node.name ||= op.sign || op.op;
+      node.name ||= (op.sign !== "ᵀ" && op.sign) || op.op; // that one is too small alone
       node.kind ||= "";
     } else {
       node.out = node.b - 1;
@@ -62,8 +62,9 @@ function atlasModel(data) {
   const ends = [0]; // what part of the axis has been used up by each operator: more if it has a gradient
   for (let i = 0; i < n; i++) ends.push(ends[i] + (operators[i].g === undefined ? 0.15 : 1));
   const rows = /** @type {number[]} */ (root.children).map((c) => nodes[c]).filter((node) => node.input === undefined);
+  const troubles = data.findings.filter((f) => f.bad).map((f) => f.op);
   const end = failed >= 0 ? failed + 0.5 : data.backward ? 2 * n : n;
-  return { data, n, nodes, root, tensors, readers, leaves, ends, rows, end, failed, places: new Map() };
+  return { data, n, nodes, root, tensors, readers, leaves, ends, rows, end, failed, troubles, places: new Map() };
 }
 
 /** @type {AtlasNode["sum"]} */
@@ -108,6 +109,9 @@ function cameBack(m, node, time) {
 
 /** Whether a node is what stopped the run, or around it. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
 const hasFailed = (m, node, time) => m.failed >= 0 && time > m.failed && m.failed >= node.a && m.failed < node.b;
+
+/** Whether a node is red: it failed, or it ran and a finding names an operator in it. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
+const isTrouble = (m, node, time) => hasFailed(m, node, time) || (m.failed < 0 && m.troubles.some((op) => op >= node.a && op < node.b && time > op));
 
 /** Whether a tensor is there. @param {AtlasModel} m @param {number} tensor @param {number} time */
 const isThere = (m, tensor, time) => tensor >= m.n || time >= tensor + 1;

@@ -29,13 +29,13 @@ function scoreOf(atlas, canvas, pen) {
       const most = Math.max(m.rows.length, 6);
       const named = most * 11 < room * 0.36; // each row has room for its name
       const space = clamp(Math.floor((room * 0.205) / most), named ? 11 : 5, 17) * most; // of the rows, whatever is open
-      const lane = wide ? 56 : room < 700 ? 34 : 44;
+      const lane = wide ? 56 : 46;
       const head = 16;
       /** @type {Record<string, [number, number]>} */
       const columns = wide
         ? { name: [14, 116], params: [134, 92], time: [230, 84], kept: [318, 84], weights: [408, 92] }
-        : w >= 600 ? { name: [10, 96], time: [110, 80], weights: [194, 82] } : { name: [8, 78] };
-      const left = wide ? 552 : w >= 600 ? 290 : 92;
+        : w >= 600 ? { name: [10, 96], time: [110, 80], weights: [196, 70] } : { name: [8, 84] };
+      const left = wide ? 552 : w >= 600 ? 312 : 102;
       g = { w, h: head + space + 6 + lane + 8, space, row: 0, lane: 0, head, left, right: w - (wide ? 52 : 40), wide, each: 1, columns };
       follow();
       canvas.style.height = `${g.h}px`;
@@ -110,7 +110,7 @@ function scoreOf(atlas, canvas, pen) {
         c.fillRect(0, y, g.w, g.row);
       }
       if (i % g.each === 0) {
-        c.fillStyle = hasFailed(m, node, time) ? ink.bad : ran(node, time) > 0 ? ink.ink : ink.soft;
+        c.fillStyle = isTrouble(m, node, time) ? ink.bad : ran(node, time) > 0 ? ink.ink : ink.soft;
         pen.font(11, node === top ? 650 : 500);
         const times = node.repeats ? `  ×${node.children?.length}` : "";
         pen.text(titleOf(m, node) + times, g.columns.name[0], y + g.row / 2 + 4, g.columns.name[1] - 6);
@@ -139,9 +139,9 @@ function scoreOf(atlas, canvas, pen) {
     c.fillStyle = ink.soft;
     const middle = at(m.n);
     const room = middle - g.left - 70;
-    if (room > 80) pen.text(speech.line("width"), middle - 8, 11, room, "right");
+    const head = at(Math.min(time, twice ? 2 * m.n : m.n));
+    if (room > 80 + (twice ? 0 : 90)) pen.text(speech.line("width"), head > middle - 100 && head < middle + 8 ? head - 12 : middle - 8, 11, room, "right");
     pen.font(11, 600);
-    const head = at(time);
     const title = (/** @type {string} */ text, /** @type {number} */ x) => pen.text(text, head > x - 10 && head < x + c.measureText(text).width + 8 ? head + 10 : x, 11);
     c.fillStyle = ink.run;
     title(`${speech.line("forward")} →`, g.left);
@@ -287,22 +287,24 @@ function scoreOf(atlas, canvas, pen) {
     const y = top + 12;
     pen.font(11, 600);
     c.fillStyle = ink.run;
-    pen.text(g.columns.weights ? speech.line("spread") : "σ", g.columns.name[0], y, 200);
+    const room = g.columns.weights ? g.columns.weights[0] - 20 : 40;
+    pen.text(g.columns.weights ? speech.line("spread") : "σ", g.columns.name[0], y, room);
     c.fillStyle = ink.grad;
-    if (m.end > m.n) pen.text(g.columns.weights ? speech.line("returned") : "|∂|", g.columns.name[0], y + 14, 200);
+    if (twice) pen.text(g.columns.weights ? speech.line("returned") : "|∂|", g.columns.name[0], y + 14, room);
     if (norms.length && m.failed < 0 && g.columns.weights) {
       const [x, w] = g.columns.weights;
       pen.font(11);
       c.fillStyle = ink.soft;
-      pen.text(`1e${low}`, x, top + 8, null, "center");
-      pen.text(`1e${high}`, x + w, top + 8, null, "center");
+      pen.text(`1e${low}`, x, top + 6, null, "center");
+      pen.text(`1e${high}`, x + w, top + 6, null, "center");
     }
     if (g.wide || spread.some(({ zeros }) => zeros > 0.3)) {
       c.fillStyle = mix(ink.line, ink.paper, 0.5);
-      c.fillRect(g.columns.name[0], y + 22, 9, 9);
+      const at = y + (twice ? 31 : 17);
+      c.fillRect(g.columns.name[0], at - 9, 9, 9);
       c.fillStyle = ink.soft;
       pen.font(11);
-      pen.text(speech.line(g.wide ? "share_of_zeros" : "zero_elements"), g.columns.name[0] + 15, y + 31);
+      pen.text(speech.line(g.wide ? "share_of_zeros" : "zero_elements"), g.columns.name[0] + 14, at);
     }
     c.fillStyle = ink.run;
     pen.font(11);
@@ -353,6 +355,7 @@ function scoreOf(atlas, canvas, pen) {
 }
 
 const MOST_POINTS = 120; // of a curve in the profile
+const LARGEST = 1e30; // of a number that isn't there to mask others
 
 /** @typedef {{t: number, v: number, zeros: number}[]} Profile */
 
@@ -367,7 +370,7 @@ function profileOf(m, group) {
   for (const { out } of profileParts(m, group)) {
     const op = m.data.operators[out];
     const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
-    const std = value?.std;
+    const std = Number(value?.min) < -LARGEST ? 0 : value?.std; // a mask isn't worth a scale of its own
     if ((op.g !== undefined || !m.data.backward) && typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
     if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.unshift({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), zeros: 0 });
   }

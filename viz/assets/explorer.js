@@ -238,7 +238,9 @@ function explore(model, el) {
       const trouble = data.findings.find((f) => f.bad);
       const { ms, back: ms_back } = m.root.sum;
       const key = m.end > m.n ? "said_finished" : "said_finished_forward";
-      return bar.say(speech.pair(key, { count: m.n, forward: lasting(ms), backward: lasting(ms_back) }), "", trouble?.text ?? speech.pair("said_hint"));
+      const finished = speech.pair(key, { count: m.n, forward: lasting(ms), backward: lasting(ms_back) });
+      if (trouble) return bar.say(trouble.text, "bad", finished, () => reveal(trouble.op));
+      return bar.say(finished, "", speech.pair("said_hint"));
     }
     const { node } = step;
     const tensor = m.tensors[node.out];
@@ -389,11 +391,13 @@ function explorerBar(bar, data, go) {
   said.setAttribute("aria-live", "polite");
   const counter = make("output", "", bar);
   return {
-    /** @param {Pair} pair @param {string} [look] @param {Pair} [more] */
-    say(pair, look = "", more) {
+    /** @param {Pair} pair @param {string} [look] @param {Pair} [more] @param {() => void} [go] to what is meant */
+    say(pair, look = "", more, go) {
       said.replaceChildren();
       said.className = `mg-x-said ${look ? `mg-x-${look}-words` : ""}`;
-      say(said, pair);
+      const place = go ? make("button", "", said) : said;
+      if (go) place.addEventListener("click", go);
+      say(place, pair);
       if (more) say(make("small", "", said), more);
     },
     text: () => said.textContent ?? "",

@@ -59,8 +59,9 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
     norms = []
     for i, p in enumerate(data["parameters"]):
         if i in readers and "g" in p and len(p["shape"]) > 1:
-            norm = data["portraits"][p["g"]].get("norm")
-            if isinstance(norm, float):
+            found = data["portraits"][p["g"]]
+            norm = found.get("norm")
+            if isinstance(norm, float) and not found.get("bad"):
                 norms.append((norm / p["size"] ** 0.5, readers[i], p["name"], norm))
     if not norms:
         return []

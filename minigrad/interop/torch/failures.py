@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from minigrad import ops
 from minigrad.core import Op
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, fill, one_line
@@ -62,6 +63,7 @@ def ran_before(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -
         return None
     made = [n for n in builder.graph.nodes if n in builder.originals]
     read = {x for n in made for x in n.inputs}
+    read |= {n for n in made if n.op is ops.stop_gradient}  # unread ones are what autograd saves
     ends = [n for n in made if n not in read] or [*builder.feeds]
     about = About(refused=Refused("", ""), recorded=True)
     name = ""
