@@ -110,6 +110,11 @@ def silent(start: FunctionType) -> list[str]:
     ]
 
 
+def written(functions: Sequence[FunctionType]) -> str:
+    """Return the text of functions without comments, laid out in one way; "" if it is unknown."""
+    return "\n".join(ast.unparse(part) for f in functions for part in _parsed(f.__code__))
+
+
 def _gives(node: ast.AST) -> bool:
     """Return whether a statement returns or yields a value; nested functions do not count."""
     if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):

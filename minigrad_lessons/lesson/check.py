@@ -22,7 +22,7 @@ from IPython.display import display
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.answers import brief, cut, equal, has_gap, reached, silent
+from minigrad_lessons.lesson.answers import brief, cut, equal, has_gap, reached, silent, written
 from minigrad_lessons.lesson.differs import Comparison
 from minigrad_lessons.lesson.exercise.bank import PROPERTIES
 from minigrad_lessons.lesson.exercise.judge import judge
@@ -138,7 +138,7 @@ def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | N
         _said(Shown([row("exercise_short")], MARKS[True], f"{id}.short"))
     head = row("exercise_long" if failure.long else "exercise_failed")
     lines = [head, failure.code, *failure.told]
-    known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
+    known = entry.hint_for("\n".join(english for english, _ in lines[1:]), written(functions))
     if known and not failure.explained:
         lines.append(known)
     elif failure.fact:

@@ -70,21 +70,23 @@ class Question:
 class Check:
     """What an exercise asks, which cell helps if the answer is missing, and our answer.
 
-    hints: sentences for known mistakes, each after a pattern which is searched for in the English
-    message about the mistake. parts: those of the learner's engine that it judges. The
-    answer is empty where it is one of these, or there is nothing to hide.
+    hints: sentences for known mistakes, each after two patterns: one is searched for in the English
+    message about the mistake, the other in what the learner wrote. parts: those of the learner's
+    engine that it judges. The answer is empty where it is one of these, or there is nothing to
+    hide.
     """
 
     id: str
     text: Pair
     hint: Pair
     ours: str = ""
-    hints: tuple[tuple[str, Pair], ...] = ()
+    hints: tuple[tuple[str, str, Pair], ...] = ()
     parts: tuple[str, ...] = ()
 
-    def hint_for(self, told: str) -> Pair | None:
+    def hint_for(self, told: str, code: str = "") -> Pair | None:
         """Return the hint for a message about a mistake; None if the mistake is unknown."""
-        return next((hint for pattern, hint in self.hints if re.search(pattern, told)), None)
+        fits = (hint for a, b, hint in self.hints if re.search(a, told) and re.search(b, code))
+        return next(fits, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,7 @@ def _beside(data: Mapping[str, Any]) -> Beside:
 
 
 def _check(data: Mapping[str, Any]) -> Check:
-    hints = tuple((when["told"], _pair(when)) for when in data.get("when", ()))
+    hints = tuple((x["told"], x.get("code", ""), _pair(x)) for x in data.get("when", ()))
     ours, parts = data.get("ours", ""), tuple(data.get("parts", "").split())
     return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts)
 

@@ -54,7 +54,7 @@ def pairs() -> Iterator[tuple[str, tuple[str, str]]]:
     for c in CHECKS:
         yield c.id, c.text
         yield c.id, c.hint
-        for _, hint in c.hints:
+        for _, _, hint in c.hints:
             yield c.id, hint
     for c in CLAIMS:
         yield c.id, c.claimed
@@ -126,7 +126,7 @@ SCHEMA: dict[str, Any] = {
     "check": {
         **dict.fromkeys(("id", "ours", "parts", "lines")),
         **dict.fromkeys(("text", "hint"), TEXT),
-        "when": {"told": None, "text": TEXT},
+        "when": {"told": None, "code": None, "text": TEXT},
     },
     "beside": {
         **dict.fromkeys(("system", "version", "code", "prints", "face")),

@@ -272,7 +272,7 @@ def assert_told_what_to_reread(outcome: Outcome, lesson: str) -> None:
             assert_shown_as_a_program(failure)
             continue
         hint = failure.shown.pairs[-1]
-        if hint not in [known for _, known in entry.hints]:
+        if hint not in [known for _, _, known in entry.hints]:
             hint = entry.hint
         for language, shown in (("en", [0]), ("zh", [1]), ("both", [0, 1])):
             set_language(language)
@@ -382,7 +382,7 @@ def test_each_hint_for_a_known_mistake_is_given_to_some_answer(path):
     failed = [failure for outcome in ran(path).outcomes.values() for failure in outcome.failed]
     given = {(failure.shown.name, failure.shown.pairs[-1]) for failure in failed}
     checks = all_lessons()[number(path)].checks.values()
-    known = {(entry.id, hint) for entry in checks for _, hint in entry.hints}
+    known = {(entry.id, hint) for entry in checks for _, _, hint in entry.hints}
     assert known - given == set()
 
 

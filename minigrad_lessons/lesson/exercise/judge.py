@@ -189,10 +189,7 @@ def worded(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) ->
     if None not in shapes and shapes[0] != shapes[1]:
         yield row("exercise_shape", name=fact, shape=str(shapes[0]), want=str(shapes[1]))
         return
-    several = [
-        isinstance(x, list) or (isinstance(x, np.ndarray) and x.ndim > 0) for x in (got, want)
-    ]
-    if all(several):
+    if all(isinstance(x, list) or shape for x, shape in zip((got, want), shapes, strict=True)):
         pairs = zip(got, want, strict=False)
         at = next((i for i, pair in enumerate(pairs) if not equal(*pair, TOLERANCE)), None)
         if at is not None:

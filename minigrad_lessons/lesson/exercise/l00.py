@@ -11,7 +11,7 @@ STEPS = ("Add +", "Mul *", "Sub -", "Div /")
 
 def steps(draw: Draw) -> str:
     """Return a list of steps as text; one may divide by zero, or note that it is called."""
-    some = (draw.one(STEPS).split() for _ in range(draw.count(4)))
+    some = (draw.one(STEPS).split() for _ in range(1 + draw.below(4)))
     return ", ".join(
         f'("{name}", lambda v: {draw.one(CALLED)}v {sign} {draw.below(4)})' for name, sign in some
     )
