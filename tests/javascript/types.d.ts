@@ -16,6 +16,7 @@ interface Summary {
   drawn?: Pair;
   grid?: string[][];
   bad?: boolean;
+  origin?: boolean;
 }
 
 interface PlayedNode {

@@ -984,7 +984,17 @@ def test_what_is_no_number_is_marked_everywhere(tmp_path: Path, page: Page) -> N
     page.goto(viz.step(mg.sum(mg.log(x))).save(tmp_path / "page.html").as_uri())
     page.locator(".mg-steps").fill("2")
     assert page.locator("g.mg-bad").count() == 2
-    assert page.locator("g.mg-bad .mg-said").all_text_contents() == ["NaN"], "in its swatch"
+    (word,) = page.locator("g.mg-bad .mg-said").all()
+    cell, said = page.locator("g.mg-bad .mg-nan").bounding_box(), word.bounding_box()
+    assert word.text_content() == "NaN"
+    assert cell and said and said["x"] > cell["x"], "on the cell that is NaN, and on no other"
+    born = page.locator("g.mg-origin")
+    assert born.locator(".mg-sign").all_text_contents() == ["Log"]
+    assert "first NaN/∞" in (born.locator(".mg-word").text_content() or "")
+    page.locator(".mg-steps").fill("0")
+    assert born.count() == 0
+    assert page.locator(".mg-word").count() == 0
+    page.locator(".mg-steps").fill("2")
     assert page.locator(".mg-note-run.mg-note-bad, .mg-note-both.mg-note-bad").count() == 2
     page.keyboard.press("ArrowRight")
 

@@ -97,7 +97,7 @@ PARTLY = (
     *("layers of a tape", "layers of a plan", "calls of a tape", "calls of a plan"),
     *("branch in a group", "failed group"),
 )
-ASKED = ("unborn", "failed", "part", "born", "ran", "freed", "anew", "now", "bad")
+ASKED = ("unborn", "failed", "part", "born", "ran", "freed", "anew", "now", "bad", "origin")
 # At each step of each card, by its id: its looks, value, clock, how much is done, and its cells.
 SHOWN = """asked => {
     const slider = document.querySelector('.mg-steps');

@@ -93,7 +93,12 @@ def test_nan_and_infinity_are_marked_wherever_they_are() -> None:
     names = {n.label: n.id for n in film.picture.nodes}
     last = states(film, 99)
     assert [last[names[k]].bad for k in ("x", "Log", "Sum")] == [False, True, True]
-    assert "mg-bad" in on_cards(film, 99)[names["Log"]].classes
+    looks = {i: {"mg-bad", "mg-origin"} & {*s.classes} for i, s in on_cards(film, 99).items()}
+    assert looks == {
+        names["x"]: set(),
+        names["Log"]: {"mg-bad", "mg-origin"},
+        names["Sum"]: {"mg-bad"},
+    }
     data = viz.step(mg.log(x).sum()).data
     assert [n["values"][0][1].get("bad") for n in data["nodes"].values()] == [None, True, True]
 

@@ -95,7 +95,7 @@ function brief(g, scale) {
   const room = wide * scale - 2 * BRIEF.edge;
   const strip = g.querySelector(".mg-cell-card"); // the first of the calls in it, which come below the name
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
-  const top = BRIEF.line + (strip ? thick * scale + BRIEF.edge : 0);
+  let top = BRIEF.line + (strip ? thick * scale + BRIEF.edge : 0);
   if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${((BRIEF.line + BRIEF.edge) / scale - own).toFixed(1)}px`);
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : 4)) / BRIEF.line));
   g.classList.toggle("mg-low", most < 2);
@@ -106,10 +106,12 @@ function brief(g, scale) {
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room) }));
   const shown = lines[0].text ? lines.filter(({ text }) => text).slice(0, most) : []; // the name first
-  const word = most > 1 && shown.length && !pictures.length && !g.matches(".mg-gone") && g.querySelector(".mg-word");
+  const word = most > (pictures.length ? 2 : 1) && shown.length && !g.matches(".mg-gone") && g.querySelector(".mg-word");
   const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
   if (became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
   if (became.length) shown.splice(0, shown.length, { name: "word", text: "" }, ...shown.slice(0, most - 1));
+  const head = became.length ? 2 : 1; // lines above its pictures, or its calls
+  if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
   const key = `${scale} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
@@ -122,7 +124,8 @@ function brief(g, scale) {
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
   shown.forEach(({ name, text }, i) => {
     const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
-    const y = pictures.length || strip ? (i ? top + i * BRIEF.line - BRIEF.edge : BRIEF.line) - (high * scale) / 2 : lines; // beneath it is more
+    const below = i < head ? (i + 1) * BRIEF.line : top + (i - head + 1) * BRIEF.line - BRIEF.edge;
+    const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
     const line = shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group);
     if (name === "word") bilingual([became[0], became[1]], line);
     else line.textContent = text;

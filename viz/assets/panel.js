@@ -33,16 +33,6 @@ function bring(box, nodes) {
   }
 }
 
-/** What became of a card, in place of the word for what it is. @param {Element} g @param {Pair | false} word */
-function reword(g, word) {
-  const what = /** @type {SVGElement | null} */ (g.querySelector(":is(.mg-what, .mg-word)")); // an arrow has none
-  if (!what) return;
-  const own = (what.dataset.own ??= what.innerHTML);
-  what.setAttribute("class", word ? "mg-word" : "mg-what");
-  what.innerHTML = word ? `${own[0]} ` : own; // its sign stays
-  if (word) bilingual(word, what);
-}
-
 /**
  * @param {BoardData} data @param {Element} parent
  * @param {(id: string, picture: Drawn) => void} choose @param {ReturnType<typeof scaled>} scale

@@ -2,6 +2,7 @@
 const [SWATCH_WIDE, SWATCH_HIGH] = [84, 28]; // of a swatch on a card, pixels
 /** @type {[number, number]} */
 const LARGER = [168, 56]; // of one in an inspector
+const SAID = [30, 14]; // of cells on which a word is written, at least: it lies on no others, pixels
 const LEVELS = 15; // steps of strength, above zero and below
 const DIGITS = "0123456789abcdefghijklmnopqrstu"; // from -LEVELS to LEVELS
 /** @type {Record<string, string>} */
@@ -64,6 +65,23 @@ function barLines(cells, across, high) {
 }
 
 /**
+ * The word on what is no number: on the longest run of such cells, or on all of them, and on no others.
+ * @param {string[]} rows @param {number} x @param {number} y @param {number} across @param {number} down
+ */
+function bad(rows, x, y, across, down) {
+  const cells = rows.join("");
+  const letter = cells.includes("N") ? "N" : "I";
+  const whole = [...cells].every((cell) => cell === letter);
+  const high = whole ? down * rows.length : down;
+  const runs = (whole ? rows.slice(0, 1) : rows).flatMap((row, k) =>
+    [...row.matchAll(new RegExp(`${letter}+`, "g"))].map((run) => [run[0].length, run.index, -k]));
+  const [long, start, k] = runs.sort((a, b) => b[0] - a[0] || b[1] - a[1] || b[2] - a[2])[0] ?? [0, 0, 0];
+  if (long * across < SAID[0] || high < SAID[1]) return "";
+  const place = `x="${pixel(x + (start + long / 2) * across)}" y="${pixel(y + (0.5 - k) * high + 4)}"`;
+  return `<text class="mg-said" ${place} text-anchor="middle">${letter === "N" ? "NaN" : "∞"}</text>`;
+}
+
+/**
  * The inside of a swatch: a sheet, cells or bars, a rim; and in words what is wrong.
  * @param {string} code @param {number} [wide] @param {number} [high]
  */
@@ -77,10 +95,7 @@ function swatch(code, wide = SWATCH_WIDE, high = SWATCH_HIGH) {
   const [x, y] = [wide - width, (high - height) / 2];
   const found = kind === "b" ? barLines(cells, across, high) : cellLines(rows, x, y, across, down);
   const size = `x="${pixel(x)}" y="${pixel(y)}" width="${pixel(width)}" height="${pixel(height)}"`;
-  const said = cells.includes("N") ? "NaN" : cells.includes("I") ? "∞" : "";
-  const place = `x="${pixel(wide / 2)}" y="${pixel(high / 2 + 4)}"`;
-  const words = said && high >= SWATCH_HIGH ? `<text class="mg-said" ${place} text-anchor="middle">${said}</text>` : "";
-  return `<rect class="mg-sheet" ${size}/>${found}<rect class="mg-rim" ${size}/>${words}`;
+  return `<rect class="mg-sheet" ${size}/>${found}<rect class="mg-rim" ${size}/>${bad(rows, x, y, across, kind === "b" ? high : down)}`;
 }
 
 /**

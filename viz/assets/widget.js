@@ -45,6 +45,16 @@ function bilingual(word, parent) {
   });
 }
 
+/** What became of a card, in place of the word for what it is. @param {Element} g @param {Pair | false | undefined} word */
+function reword(g, word) {
+  const what = /** @type {SVGElement | null} */ (g.querySelector(":is(.mg-what, .mg-word)")); // an arrow has none
+  if (!what) return;
+  const own = (what.dataset.own ??= what.innerHTML);
+  what.setAttribute("class", word ? "mg-word" : "mg-what");
+  what.innerHTML = word ? `${own[0]} ` : own; // its sign stays
+  if (word) bilingual(word, what);
+}
+
 /** JupyterLab leaves the keys to the focused element only if that very element says so. @param {Element} element */
 function mine(element) {
   element.setAttribute("data-lm-suppress-shortcuts", "true");

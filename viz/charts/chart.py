@@ -12,10 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any, Literal
 from unicodedata import east_asian_width
 
 from minigrad.diagnostics.messages import Pair
+from viz.assets import source
 from viz.charts.caption import AXES, SPACED, align, folded, is_slim
 from viz.charts.image import BROAD, NARROW, as_image, size_of
 from viz.page.document import DARK, FONT, LIGHT, Document, table_html
@@ -39,18 +41,8 @@ FINE = re.compile(r"(?<=\.\d)\d+(?= [\d\n-])")  # of a place, less than a tenth 
 
 
 # A card as wide as its page. An image knows the system's theme; here it is told the notebook's.
-STYLE_OF_PAGE = (
-    f".mg-chart.mg-chart {{ {FONT}; margin: 8px 0; padding: 12px 16px; box-sizing: border-box; "
-    "border: 1px solid #868F9E73; border-radius: 12px; } "
-    ".mg-player .mg-chart.mg-chart { border: 0; padding: 0; } "
-    ".mg-chart figcaption { margin-bottom: 6px; } "
-    ".mg-chart img { display: block; width: 100%; height: auto; min-width: max-content; "
-    f"max-width: {LARGEST}px; }} .mg-chart details {{ margin-top: 8px; }} "
-    f"@media (max-width: {NARROW}px) {{ .mg-chart.mg-chart {{ padding: 8px; }} "
-    ".mg-chart picture img { max-width: none; } } "
-    f"@media (min-width: {BROAD}px) {{ .mg-chart picture img {{ max-width: none; }} }} "
-    f"{DARK} .mg-chart img {{ color-scheme: dark; }} "
-    f"{LIGHT} .mg-chart img {{ color-scheme: light; }}"
+STYLE_OF_PAGE = Template(source("chart.css")).substitute(
+    font=FONT, narrow=NARROW, broad=BROAD, largest=LARGEST, dark=DARK, light=LIGHT
 )
 TITLE = "font-size:16px;font-weight:600;text-align:left"
 RIGHT = 'style="text-align:right"'

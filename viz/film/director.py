@@ -257,8 +257,10 @@ class Director:
         key = "step_both" if at_once else "step_run_back" if sort == "gradient" else "step_run"
         caption = self._caption(i, key, name=box.label, formula=text, value=summary.said)
         carried = [self._summary(x) for x in operands or [None] * len(node.inputs)]
-        if summary.bad and not self.bad and not any(x.bad for x in carried):
-            self.bad = caption = _gave_bad(node, box.label, operands, value)
+        if summary.bad and not any(x.bad for x in carried):
+            summary = replace(summary, origin=True)
+            if not self.bad:
+                self.bad = caption = _gave_bad(node, box.label, operands, value)
         flows = {
             self.edge_ids[i, k]: Flow(x) for k, x in enumerate(carried) if (i, k) in self.edge_ids
         }

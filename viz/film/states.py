@@ -131,6 +131,7 @@ def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.Sta
         "anew": state.again,
         "now": state.now and not film.still,
         "bad": state.bad,
+        "origin": state.value and (state.value.origin or (given and state.value.bad)),
         "bad-back": bool(state.gradient and state.gradient.bad),
     }
     held = None if named or state.failed else state.value

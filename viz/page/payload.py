@@ -39,6 +39,7 @@ WORDS = [
     *("phase_build", "phase_gradients", "phase_run", "phase_backward", "tally_built", "tally_run"),
     *("tally_gradient", "key_built", "key_held", "key_asked", "key_input", "key_constant"),
     *("key_bad", "key_now", "card_built", "card_ran", "card_declared", "card_fed", "card_given"),
+    "mark_origin",
     *("swatch_value", "swatch_gradient", "look_swatch", "look_born", "look_ran", "look_now"),
     *("look_grad", "look_bad", "look_freed", "look_marks"),
 ]

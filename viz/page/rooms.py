@@ -36,7 +36,8 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     # Where it plays, cards of both modes are of one size: the same node, the same place.
     plan = few and value and (film.picture.kind == "static" or not film.still)
     back = any(s.raster for s in gradients)
-    return Room(width, gradient, clock, plan, languages, swatch=swatch, back=back)
+    origin = any(s.origin for s in values)
+    return Room(width, gradient, clock, plan, languages, False, swatch, back, origin)
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:

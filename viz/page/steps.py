@@ -101,7 +101,7 @@ def _swatch(raster: Raster | None, scale: float, swatches: Swatches | None) -> s
 
 
 def _bad(summary: Summary) -> dict[str, bool]:
-    return {"bad": True} if summary.bad else {}
+    return {name: True for name in ("bad", "origin") if getattr(summary, name)}
 
 
 # ---- Steps -----------------------------------------------------------------------------------

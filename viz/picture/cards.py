@@ -59,7 +59,7 @@ class Room:
     where there are several, a page may show both at once, the clock only if "both" is among them.
     low: its shape is in its first row, which makes it less high. swatch, back: whether its value
     and its gradient are pictures, beneath which numbers are written where there is room for some;
-    a low card of these has no other rows.
+    a low card of these has no other rows. origin: whether it will be the first to have NaN or ∞.
     """
 
     value: int = 0
@@ -70,6 +70,7 @@ class Room:
     low: bool = False
     swatch: bool = False
     back: bool = False
+    origin: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class Card:
     def rows(self) -> dict[str, int]:
         """The rows that there is room for, from the top, and how high each is."""
         room, high = self.room, ROWS_HIGH
-        found = {} if room.low and room.swatch else {"head": high["head"]}
+        bare = room.low and room.swatch
+        found = {} if bare and not room.origin else {"head": high["head"]}
         found["main"] = high["main"]
         if room.swatch:  # its shape is beside it
             found["main"] = PICTURED["main"]
@@ -137,7 +139,7 @@ class Card:
             found |= {"sum": PICTURED["numbers"]} if room.gradient else {}
         elif room.gradient:
             found["grad"] = high["grad"]
-        return found | ({"clock": high["clock"]} if room.clock and "head" in found else {})
+        return found | ({"clock": high["clock"]} if room.clock and not bare else {})
 
     @property
     def size(self) -> tuple[int, int]:
@@ -172,9 +174,9 @@ class Card:
 
     def _head(self, language: str) -> float:
         """Return the width of the first row, without the operator's name for both languages."""
-        kind = KINDS[self.kind]
-        what = f"{kind.mark} {_half(kind.label, language)}"
-        name = self._own_name if language == "both" else self.name
+        kind, origin = KINDS[self.kind], self.room.origin
+        what = f"{kind.mark} {_half(ROWS['mark_origin'] if origin else kind.label, language)}"
+        name = self._own_name if origin or language == "both" else self.name
         return wide(what, SMALL) + _after(wide(self.shape if self.low else name, NAME))
 
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:

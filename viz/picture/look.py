@@ -90,6 +90,7 @@ RULES: tuple[Rule, ...] = (
     ("", "mg-word", _words(SMALL, "soft", 600)),
     *((f"mg-{kind}", "mg-word", {"fill": "built"}) for kind in ("new", "heir", "moved")),
     ("mg-changed", "mg-word", {"fill": "ink"}),
+    ("mg-origin", "mg-word", {"fill": "bad"}),
     *((f"mg-{kind}", "mg-sign", {"fill": "soft"}) for kind in ("ghost", "gone", "idle")),
     # What was removed is the ground: its sign is left. A double rim stands for several.
     *(("mg-gone", f"mg-{part}", {"display": "none"}) for part in ("word", "name", "shape")),
@@ -103,7 +104,9 @@ RULES: tuple[Rule, ...] = (
     ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
     ("mg-new", "mg-tip", {"fill": "built"}),
     ("mg-freed", "mg-card", _outline("line", "none", 1.8, DASHES["dotted"])),
-    ("mg-bad", "mg-card", _outline("bad", "spoilt", 2.5)),
+    # Where it was born is filled and thick; where it went only has the colour.
+    ("mg-bad", "mg-card", {"stroke": "bad", "stroke-width": "1.4", "stroke-dasharray": "none"}),
+    ("mg-origin", "mg-card", {"stroke-width": "4"}),
     ("mg-bad", "mg-value", {"fill": "bad"}),
     ("mg-bad-back", "mg-grad", {"fill": "bad"}),
 )

@@ -22,7 +22,7 @@ class Summary:
     """A value of any size, in a few characters, in a sentence, and as cells to look at.
 
     `told` is what a caption says: the numbers themselves where there are few, else `short`; `bad`,
-    whether it holds NaN or infinity.
+    whether it holds NaN or infinity; `origin`, whether no operand held any.
     """
 
     short: str
@@ -30,6 +30,7 @@ class Summary:
     raster: Raster | None = None
     told: str = ""
     bad: bool = False
+    origin: bool = False
 
     @property
     def beside(self) -> str:

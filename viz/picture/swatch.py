@@ -22,6 +22,7 @@ from viz.words.text import Pair, row
 WIDE, HIGH = 84, 28  # of a swatch on a card, px
 COLUMNS, ROWS = 28, 14  # cells of a matrix at most
 CELL, TILE = 2, 8  # a cell of a tile and a tile are at least as high, px
+SAID = 30, 14  # of cells on which a word is written, at least: it lies on no others, px
 BETWEEN = 6  # two tensors that are compared, px
 LEVELS = 15  # steps of strength, above zero and below
 ROBUST = 0.985  # the share of all numbers that is not stronger than the scale
@@ -198,29 +199,27 @@ def _letter(v: float | None, top: float) -> str:
 
 
 def drawn(code: str, wide: float = WIDE, high: float = HIGH) -> str:
-    """Draw the inside of a swatch: a sheet, lines for cells, a rim; and a text for bad values."""
+    """Draw the inside of a swatch: a sheet, lines for cells, a rim; and a word on bad values."""
     kind, columns = code[0], int(code[1 : code.index(":")])
     cells = code[code.index(":") + 1 :]
     lines = [cells[i : i + columns] for i in range(0, len(cells), columns)]
-    if kind == "b":
-        x, width, height, y, found = 0.0, wide, high, 0.0, _bars(cells, wide / columns, high)
-    else:
-        across, down = wide / columns, high / len(lines)
-        if kind == "t":
-            across = down = min(across, down)
-        width, height = across * columns, down * len(lines)
-        x, y = wide - width, (high - height) / 2
-        found = _cells(lines, x, y, across, down)
+    fit = wide / columns, high / len(lines)
+    across, down = (min(fit), min(fit)) if kind == "t" else fit
+    width, height = across * columns, down * len(lines)
+    x, y = wide - width, (high - height) / 2
+    found = _bars(cells, across, high) if kind == "b" else _cells(lines, x, y, across, down)
     size = f'x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"'
-    said = "NaN" if NAN in cells else "∞" if INFINITE in cells else ""
-    words = (
-        f'<text class="mg-said" x="{_n(wide / 2)}" y="{_n(high / 2 + 4)}" '
-        f'text-anchor="middle">{said}</text>'
-    )
-    return (
-        f'<rect class="mg-sheet" {size}/>{found}<rect class="mg-rim" {size}/>'
-        f"{words if said and high >= HIGH else ''}"
-    )
+    words, letter = "", NAN if NAN in cells else INFINITE
+    if not cells.strip(letter):
+        lines, down = lines[:1], height  # one word for all
+    rows = ((re.finditer(f"{letter}+", line), -k) for k, line in enumerate(lines))
+    runs = ((len(run[0]), run.start(), k) for row, k in rows for run in row)
+    long, start, k = max(runs, default=(0, 0, 0))
+    if long * across >= SAID[0] and min(down, high) >= SAID[1]:
+        at = f'x="{_n(x + (start + long / 2) * across)}" y="{_n(y + (0.5 - k) * down + 4)}"'
+        said = "NaN" if letter == NAN else "∞"
+        words = f'<text class="mg-said" {at} text-anchor="middle">{said}</text>'
+    return f'<rect class="mg-sheet" {size}/>{found}<rect class="mg-rim" {size}/>{words}'
 
 
 def placed(of: str, x: float, y: float, inside: str) -> str:

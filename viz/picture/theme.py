@@ -127,6 +127,7 @@ MARKS = {
     "ready": Mark("built", "dashed", "none", "→", 2.0),
     "waits": Mark("built", "dashed", "none", "…", 1.0),
     "failed": Mark("bad", "solid", "spoilt", "✗", 3.0),
+    "origin": Mark("bad", "solid", "spoilt", "¡", 4.0, True),
     "kept": Mark("run", "solid", "ran", "★", 2.5),
     "again": Mark("soft", "dotted", "none", "☆", 1.8),
 }

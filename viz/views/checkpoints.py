@@ -73,6 +73,7 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
     proof = _Results(graph)
     picture = graph_picture(_forward(graph), set(graph.outputs), {})
     scenes, rows = [], []
+    ends = {"whole": size(choices[0].planned.arena), "least": size(choices[-1].planned.arena)}
     for i, choice in enumerate(choices):
         nodes = dict.fromkeys(_kept(choice, graph), "kept") | dict.fromkeys(choice.again, "again")
         marks = {picture.ids[n]: kind for n, kind in nodes.items() if n in picture.ids}
@@ -81,12 +82,13 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
             Panel(ROWS["checkpoints_use"], svg=_area(choice, choices[0], told)),
             Panel(ROWS["checkpoints_forward"], picture, marks),
         )
-        facts = [told, _counts(choices[0], choice), proof.verdict(choice.graph)]
+        counts = {"kernels": choice.kernels, "before": choices[0].kernels, **ends}
+        arena = row("checkpoints_arena", arena=size(choice.planned.arena), **counts)
+        facts = [told, arena, proof.verdict(choice.graph)]
         facts += [row("checkpoints_least", least=size(least))] if i == len(choices) - 1 else []
         scenes.append(Scene(_caption(choice, graph), panels, tuple(facts), i))
         rows.append(_cells(choice))
     sheet = Sheet(tuple(ROWS[f"checkpoints_{key}"] for key in HEAD), tuple(rows))
-    ends = {"whole": size(choices[0].planned.arena), "least": size(choices[-1].planned.arena)}
     heading = row("page_checkpoints", again=len(choices[-1].again), **ends)
     return Board(scenes, sheet, slider=ROWS["checkpoints_slider"], heading=heading)
 
@@ -157,11 +159,6 @@ def _caption(choice: Choice, graph: Graph) -> Pair:
     if choice.budget is None:
         return row("checkpoints_whole", kept=kept)
     return row("checkpoints_step", budget=size(choice.budget), kept=kept, again=len(choice.again))
-
-
-def _counts(first: Choice, choice: Choice) -> Pair:
-    sizes = {"arena": size(choice.planned.arena), "whole": size(first.planned.arena)}
-    return row("checkpoints_arena", **sizes, kernels=choice.kernels, before=first.kernels)
 
 
 def _cells(choice: Choice) -> tuple[Pair, ...]:
