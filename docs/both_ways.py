@@ -234,7 +234,7 @@ class Drawn:
                 else f"M{x:g} {y - 4:g}H{x + 24:g}"
             )
             found += f'<path class="{look}" d="{way}"/>' + _words("soft", x + 32, y, self.say(name))
-            x += 52 + wide(WORDS[name][self.spoken], 13)
+            x += (42 if self.layout.phone else 52) + wide(WORDS[name][self.spoken], 13)
         return found
 
     def lane(self, staff: Staff) -> str:
@@ -282,6 +282,7 @@ class Drawn:
             last = {names[n.nodes[-1]]: n.value for _, n in list(staff.notes())[-3:]}
             last["3"] = ""
             gone = "".join(self.card(sign, cards[sign], v, "gone") for sign, v in last.items())
+            gone = f'<g class="past">{self.links("×")}{self.links("+")}</g>{gone}'
             found.append(_when(self.ghosts(len(phases) - 1) + gone, begins))
         return "".join(found) + _when(word, begins)
 
@@ -328,12 +329,11 @@ class Drawn:
             y, left = self.y(i), lay.axis - 173
             behind.append(f'<path class="hair" d="M{lay.axis:g} {y:g}H{lay.width - 12}"/>')
             lit = _rect("lit", left - 6, y - 14, 172, 28)
-            base, where = (y - self.radius - 9, 12.0) if lay.phone else (y + 5, left)
+            beside = self.x(i - 0.5) + 4 if i else 12.0  # on a phone: right of the first stair
+            base, where = (y - self.radius - 9, beside) if lay.phone else (y + 5, left)
             for column, note in staff.notes():
                 if note.row == i and not lay.phone and note.kind != "run":
                     names.append(_when(lit, at(column), at(column + 1)))
-            if lay.phone:  # what passes behind a line of code does not strike it through
-                names.append(_rect("cover", where - 4, base - 12, 8.4 * len(row.label) + 8, 17))
             names.append(_words("code", where, base, escape(row.label)))
         for life in staff.score.lives:
             operator = any(n.row == life.row and n.sort == "operator" for n in staff.score.notes)
