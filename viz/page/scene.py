@@ -237,7 +237,8 @@ class Stage:
         there = looks(self.film, self.drawn, moment, arriving)
         born = {i for i, state in there.items() if "mg-unborn" not in state.classes}
         inside = {path for n in self.drawn.nodes if n.id in born for path in paths(n.group)}
-        used = self._used(moment)
+        steps = range(min(moment.step, len(self.film.frames) - 1) + 1)
+        used = {e.id for i in steps for e, flow in self.flows(i) if flow.back}
         flowing = {e.id for e, flow in flows if not flow.back and not moment.arrived}
         found: dict[str, str] = {}
         for path in self.drawn.groups:
@@ -251,11 +252,6 @@ class Stage:
         title = text("mg-title", EDGE, 20, bilingual(self.title))
         drawn = together(f"{p}drawn", found, 0, TITLE)
         return {f"{p}title": title, **drawn, f"{p}said": self._caption(moment, low, language)}
-
-    def _used(self, moment: Moment) -> set[str]:
-        """Return the arrows along which a gradient has flowed."""
-        steps = range(min(moment.step, len(self.film.frames) - 1) + 1)
-        return {e.id for i in steps for e, flow in self.flows(i) if flow.back}
 
     def _caption(self, moment: Moment, low: float, language: str) -> str:
         frames = self.film.frames
