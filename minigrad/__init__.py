@@ -23,6 +23,7 @@ from minigrad.diagnostics import foreign, messages
 from minigrad.diagnostics.errors import *
 from minigrad.diagnostics.source import treat_as_user_code as treat_as_user_code
 from minigrad.dynamic.backward import *
+from minigrad.dynamic.fast_paths import *
 from minigrad.dynamic.recording import *
 from minigrad.dynamic.tensor import *
 from minigrad.functions import *
@@ -31,7 +32,6 @@ from minigrad.functions import protocol
 __version__ = "0.2.0"
 
 threads.begin()
-protocol.install()
 if (_hiding := loading.hiding("viz", __file__)) is not None:
     warnings.warn(messages.choose(messages.fill("viz_hidden", place=_hiding)), stacklevel=2)
 
@@ -50,4 +50,4 @@ else:  # modules, and the names of `_lazy_exports`, load when the first of them 
         return found
 
 
-globals().update(foreign.works(foreign.FUNCTIONS))
+globals().update(protocol.install() | foreign.works(foreign.FUNCTIONS))

@@ -1,5 +1,9 @@
 """The public names that tensors don't need, loaded when the first of them is used."""
 
+from minigrad.methods import *  # first, as it changes what is imported below
+
+# isort: split
+
 from minigrad import data as data
 from minigrad import nn as nn
 from minigrad import optim as optim
@@ -8,9 +12,9 @@ from minigrad.batching import *
 from minigrad.compiler.program import *
 from minigrad.compiler.schedule.schedule import *
 from minigrad.control import cond as cond
-from minigrad.control import dynamic_rnn as dynamic_rnn
 from minigrad.control import scan as scan
 from minigrad.control import while_loop as while_loop
+from minigrad.control.recurrent import dynamic_rnn as dynamic_rnn
 from minigrad.core import REGISTRY as REGISTRY  # whose last records are in what loads here
 from minigrad.dynamic.check import *
 from minigrad.hybrid.scripting.script import *
@@ -22,7 +26,6 @@ from minigrad.interop.caffe.net import *
 from minigrad.interop.dask import *
 from minigrad.interop.onnx.reader import *
 from minigrad.interop.onnx.writing.model import *
-from minigrad.methods import *  # which adds them to graphs and programs
 from minigrad.nn.functional import avg_pool2d as avg_pool2d
 from minigrad.nn.functional import batch_norm as batch_norm
 from minigrad.nn.functional import conv2d as conv2d

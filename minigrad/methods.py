@@ -1,17 +1,20 @@
 """The methods of graphs and programs that are functions of packages above them.
 
 `graph.optimize()` is `mg.optimize(graph)`. Graphs are data and import none of these packages: the
-functions become methods here, when the first public name beyond tensors is used.
+functions become methods here, when the first public name beyond tensors is used. Then graphs, nodes
+and control flow also answer to other frameworks' names, of which they know nothing either.
 """
 
 from __future__ import annotations
 
 from types import FunctionType
 
-from minigrad import passes, saving
+from minigrad import control, passes, saving
 from minigrad.compiler import program
+from minigrad.control import recurrent
+from minigrad.diagnostics import foreign
 from minigrad.interop import dask, onnx
-from minigrad.static import Graph
+from minigrad.static import Graph, Node
 
 __all__: list[str] = []
 
@@ -36,3 +39,7 @@ for _kind, _methods in ((Graph, GraphMethods), (program.Program, ProgramMethods)
     for _name, _function in vars(_methods).items():
         if isinstance(_function, FunctionType):
             setattr(_kind, _name, _function)
+foreign.answers(foreign.GRAPHS)(Graph)
+foreign.answers(foreign.NODES)(Node)
+foreign.answer_keywords(control)
+foreign.answer_keywords(recurrent)

@@ -21,7 +21,7 @@ from fixtures import english, own_graph  # noqa: F401 - fixtures of all files
 from minigrad.compiler.c import cache, compiler, library
 from minigrad.control import untaken_branch_nan
 from minigrad.diagnostics.messages import set_language
-from minigrad.dynamic.tensor import PLAIN
+from minigrad.dynamic.fast_paths import PLAIN
 from minigrad_lessons.lesson import judged, my_engine
 from viz.picture import layout, place
 from viz.words.text import ROWS

@@ -740,6 +740,16 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
         ["updates=3"],
     ),
     "a program of a number": (lambda: mg.Program(3), mg.ArgumentError, ["Program", "graph=3"]),
+    "compiling a function": (
+        lambda: mg.compile(lambda x: x),  # type: ignore[arg-type]
+        mg.ArgumentError,
+        ["compile(graph,", "mg.function(f)"],
+    ),
+    "saving weights": (
+        lambda: mg.save({"w": 1.0}, "weights"),  # type: ignore[arg-type]
+        mg.ArgumentError,
+        ["save(graph,", "np.savez("],
+    ),
     "an unknown executor": (
         lambda: mg.build_graph(None, mg.constant(1.0)).compile(executor="cuda"),
         mg.GraphError,

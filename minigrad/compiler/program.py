@@ -25,7 +25,7 @@ from minigrad.core import Array, events
 from minigrad.core.garbage import no_collection
 from minigrad.core.locks import Turn
 from minigrad.diagnostics import foreign
-from minigrad.diagnostics.arguments import number, refuse, whole
+from minigrad.diagnostics.arguments import number, refuse, unfit, whole
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
@@ -356,5 +356,5 @@ def compile(
     7.0
     """
     if not isinstance(graph, Graph):
-        raise foreign.unfit(compile, foreign.FUNCTIONS["compile"].shown)
+        raise unfit(compile, foreign.OF_GRAPHS["compile"].shown)
     return Program(graph, optimize, executor, session, planner)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -175,3 +176,9 @@ def listed(op: str, name: str, value: Any) -> Sequence[Any]:
     if not isinstance(value, Iterable):
         raise refuse(op, name, value, fill("expect_list"))
     return list(value)
+
+
+def unfit(function: Callable[..., Any], ours: str | tuple[str, str]) -> ArgumentError:
+    """Return the error for arguments that are another framework's."""
+    names, op = ", ".join(signature(function).parameters), getattr(function, "__name__", "")
+    return ArgumentError("call_form", op=op, names=names, ours=ours, defined=here())

@@ -11,6 +11,7 @@ from inspect import getattr_static, signature, unwrap
 from types import FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 
+from minigrad.diagnostics import arguments
 from minigrad.diagnostics.errors import ArgumentError, MissingNameError
 from minigrad.diagnostics.source import here
 from minigrad.diagnostics.words import Word, refused, spoken
@@ -96,12 +97,10 @@ FUNCTIONS = refused(
         "mg.grad(y, [x])": "GradientTape value_and_grad",
         "mg.global_variables_initializer()": "variables_initializer",
         "mg.stack([f(x) for x in xs])": "vmap",
-        "mg.function(f)": "compile",
         ("a @ b", "mg.sum(a * b, axis=1)", "mg.transpose(a)"): "einsum",
         ("mg.trace(f, x)", "mg.script(f)", "mg.function(f)"): "jit",
         ("mg.load_graph(path)", "model.load_state_dict(np.load(path))"): "load",
         "mg.transpose(x, (1, 0))": "moveaxis movedim",
-        ("graph.save(path)", "np.savez(path, **model.state_dict())"): "save",
         ("mg.tile(x, 2)", "mg.take(x, np.repeat(np.arange(2), 2), axis=0)"): "repeat",
     }
 )
@@ -131,6 +130,12 @@ FUNCTIONS |= EITHER_WAY | spoken(
         "mm(a, b)": "mg.matmul(a, b)",
         "ne(a, b)": "mg.not_equal(a, b)",
         "permute(x, dims)": "mg.transpose(x, dims)",
+    }
+)
+OF_GRAPHS = refused(
+    {  # functions of `minigrad` that take a graph, and what else it is that others take there
+        "mg.function(f)": "compile",
+        ("graph.save(path)", "np.savez(path, **model.state_dict())"): "save",
     }
 )
 LAYERS = refused(
@@ -362,7 +367,7 @@ def written_here(ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             except TypeError:
                 if _fits(function, args, kwargs) or not KEYWORDS.keys().isdisjoint(kwargs):
                     raise
-            raise unfit(function, ours)
+            raise arguments.unfit(function, ours)
 
         return call
 
@@ -393,12 +398,6 @@ def _others(op: str, function: Callable[..., Any]) -> ArgumentError:
     shown = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name != "self"]
     form = f"{op}{found.replace(parameters=shown, return_annotation=found.empty)}"
     return ArgumentError("arguments", op=op, form=form, defined=here())
-
-
-def unfit(function: Callable[..., Any], ours: str | tuple[str, str]) -> ArgumentError:
-    """Return the error for arguments that are another framework's."""
-    names, op = ", ".join(signature(function).parameters), getattr(function, "__name__", "")
-    return ArgumentError("call_form", op=op, names=names, ours=ours, defined=here())
 
 
 def _fits(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

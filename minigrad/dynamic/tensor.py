@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import ops
-from minigrad.core import READERS, Array, Dtype, Op, as_array, float32, in_body, next_order
+from minigrad.core import Array, Dtype, Op, as_array, float32, in_body, next_order
 from minigrad.diagnostics.arguments import function, refuse
 from minigrad.diagnostics.errors import DtypeError, GradientError, GraphError, ShapeError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.backward import backward
 from minigrad.dynamic.changes import changes, share
-from minigrad.dynamic.fast_paths.reader import FastReader
 from minigrad.dynamic.hooks import Handle, hooks_of
 from minigrad.dynamic.inplace import InPlace
 from minigrad.dynamic.recorder import TapeReader
@@ -26,7 +24,7 @@ from minigrad.dynamic.subclasses import read_as_subclass
 from minigrad.dynamic.tape import TapeNode
 from minigrad.ops.methods import Size, size_of
 
-__all__ = ["Tensor", "set_fast"]
+__all__ = ["Tensor"]
 
 new = object.__new__
 
@@ -314,30 +312,4 @@ def _expect_floats(data: Array, requires_grad: bool, who: str) -> None:
         raise DtypeError("float_only", op=who, dtype=data.dtype, defined=here())
 
 
-PLAIN_READER, FAST_READER = TapeReader(Tensor), FastReader(Tensor)
-
-
-def set_fast(fast: bool) -> None:
-    """Compute with tensors by the fast paths (the default) or by the plain code: the same bits.
-
-    The plain code is what `minigrad/README.md` walks through: with `mg.set_fast(False)`, or with
-    MINIGRAD_PLAIN=1 in the environment, a breakpoint in `TapeReader.apply` stops at each operation.
-
-    >>> import minigrad as mg
-    >>> mg.set_fast(False)
-    >>> (mg.tensor(2.0) * 3).item()
-    6.0
-    >>> mg.set_fast(True)
-    """
-    if not isinstance(fast, (bool, np.bool_)):
-        raise refuse("set_fast", "fast", fast, fill("expect_flag"))
-    (FAST_READER.install if fast else FAST_READER.remove)()
-    kinds: list[type[Tensor]] = [Tensor, *Tensor.__subclasses__()]
-    for kind in kinds:
-        if kind.reader in (PLAIN_READER, FAST_READER):
-            kind.reader = READERS[kind] = FAST_READER if fast else PLAIN_READER
-
-
-Tensor.reader = PLAIN_READER
-PLAIN = os.environ.get("MINIGRAD_PLAIN") == "1"
-set_fast(not PLAIN)
+Tensor.reader = TapeReader(Tensor)

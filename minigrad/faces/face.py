@@ -20,9 +20,9 @@ from minigrad.diagnostics.source import here
 from minigrad.diagnostics.words import Word, refused, spoken
 
 KNOWN = {  # messages for names that another system has, by the module where they are looked up
-    "": foreign.FUNCTIONS,
+    "": foreign.FUNCTIONS | foreign.OF_GRAPHS,
     "nn": foreign.LAYERS,
-    "nn.functional": foreign.FUNCTIONS,
+    "nn.functional": foreign.FUNCTIONS | foreign.OF_GRAPHS,
     "optim": foreign.OPTIMISERS,
     "train": foreign.TRAIN,
 }

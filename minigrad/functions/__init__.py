@@ -1,10 +1,8 @@
 """Functions for arrays, tensors and graph nodes alike, and those that make tensors."""
 
-import sys
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from minigrad.diagnostics import foreign
 from minigrad.functions.arithmetic import *
 from minigrad.functions.arrangement import *
 from minigrad.functions.creation import *
@@ -15,5 +13,3 @@ from minigrad.functions.reduction import *
 
 if not TYPE_CHECKING:  # which reads the lines above
     __all__ = [name for name, found in vars().items() if isinstance(found, FunctionType)]
-
-foreign.answer_keywords(sys.modules[__name__])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import ops
-from minigrad.diagnostics import foreign
+from minigrad.diagnostics.arguments import unfit
 
 __all__ = ["Assert", "Print", "stop_gradient"]
 
@@ -26,7 +26,6 @@ def stop_gradient(x: Any) -> Any:
     return ops.stop_gradient(x)
 
 
-@foreign.written_here(PRINT)
 def Print(x: Any, message: str = "") -> Any:
     """Return x, and print `message` and its value whenever it is computed.
 
@@ -39,11 +38,10 @@ def Print(x: Any, message: str = "") -> Any:
     x is [1., 2.]
     """
     if not isinstance(message, str):  # the values to print, in tf.Print
-        raise foreign.unfit(Print, PRINT)
+        raise unfit(Print, PRINT)
     return ops.print_value(x, message=message)
 
 
-@foreign.written_here(ASSERT)
 def Assert(condition: Any, message: str = "") -> Any:
     """Return the condition; raise AssertionFailed with `message` if any element is false.
 
@@ -54,5 +52,5 @@ def Assert(condition: Any, message: str = "") -> Any:
     True
     """
     if not isinstance(message, str):  # the values to print, in tf.Assert
-        raise foreign.unfit(Assert, ASSERT)
+        raise unfit(Assert, ASSERT)
     return ops.assert_true(condition, message=message)

@@ -17,6 +17,7 @@ from minigrad.diagnostics import foreign
 from minigrad.diagnostics.errors import ArgumentError, GradientError, TraceError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
+from minigrad.functions import effects
 from minigrad.ops.methods import Value
 
 Table = dict[Callable[..., Any], Callable[..., Any]]
@@ -178,7 +179,16 @@ def _instead(name: str) -> Any:
     return foreign.FUNCTIONS.get(short, fill("numpy_by_parts"))
 
 
-def install() -> None:
-    """Install NumPy's protocol methods on tensors and nodes."""
+def install() -> dict[str, Any]:
+    """Make values and functions answer to NumPy and to other frameworks' names; return the latter.
+
+    The functions themselves know nothing of it.
+    """
     Value.__array_function__ = on_function
     Value.__array_ufunc__ = on_ufunc
+    foreign.answers(foreign.VALUES)(Value)
+    foreign.answer_keywords(Value)
+    for name, ours in {"Print": effects.PRINT, "Assert": effects.ASSERT}.items():
+        setattr(functions, name, foreign.written_here(ours)(getattr(functions, name)))
+    foreign.answer_keywords(functions)
+    return {name: getattr(functions, name) for name in vars(functions)["__all__"]}

@@ -10,7 +10,6 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Op, Reader, apply, show_shape
-from minigrad.diagnostics import foreign
 from minigrad.diagnostics.arguments import as_dtype, bound, whole_numbers
 from minigrad.diagnostics.errors import ShapeError, located
 from minigrad.diagnostics.source import here
@@ -62,7 +61,6 @@ def _of_bools(op: Op) -> Any:
     return located(method)
 
 
-@foreign.answers(foreign.VALUES)
 class Value:
     """The parent of `Tensor` and `Node`. Nothing here knows which of the two it is."""
 
@@ -333,6 +331,3 @@ class Value:
     def relu(self) -> Self:
         """Compute max(x, 0); the gradient at 0 is 0."""
         return self._alone(ops.relu)
-
-
-foreign.answer_keywords(Value)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import control as control  # whose operators a file may name
+from minigrad.control import wellformed as wellformed  # branches and loops, which files may hold
 from minigrad.core import REGISTRY, Attrs, Op, context
 from minigrad.diagnostics import files
 from minigrad.diagnostics.errors import FormatError, GraphError

@@ -27,7 +27,6 @@ from minigrad.core import (
     public_shape,
     show_shape,
 )
-from minigrad.diagnostics import foreign
 from minigrad.diagnostics.errors import (
     ArgumentError,
     FrozenGraphError,
@@ -54,7 +53,6 @@ else:
     GraphMethods = object
 
 
-@foreign.answers(foreign.GRAPHS)
 class Graph(GraphMethods):
     """Nodes in the order in which they were built.
 

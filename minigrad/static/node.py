@@ -17,7 +17,6 @@ from minigrad.core import (
     Spec,
     show_shape,
 )
-from minigrad.diagnostics import foreign
 from minigrad.diagnostics.errors import ShapeError, TraceError
 from minigrad.diagnostics.messages import one_line
 from minigrad.diagnostics.source import here
@@ -53,7 +52,6 @@ class OpenSize(Lengths):
     __hash__ = object.__hash__
 
 
-@foreign.answers(foreign.NODES)
 class Node(BaseNode, Value):
     """A value of a static graph: its shape and data type are known, the value is not yet.
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import minigrad as mg
-from minigrad.dynamic.tensor import PLAIN
+from minigrad.dynamic.fast_paths import PLAIN
 
 N = 20_000 if PLAIN else 100_000  # the plain way takes longer, and must not recurse either
 

@@ -12,9 +12,9 @@ import pytest
 import minigrad as mg
 from minigrad import ops
 from minigrad.core import context, events
+from minigrad.dynamic.fast_paths import PLAIN
 from minigrad.dynamic.fast_paths.reader import FastReader
 from minigrad.dynamic.recorder import TapeReader
-from minigrad.dynamic.tensor import PLAIN
 
 ROOT = Path(__file__).parents[2]
 # A step of training, then which files of the fast paths it entered, and what these prepared.

@@ -57,10 +57,27 @@ LAYERS = {
 }
 # What is there for speed alone, and the one module that imports it.
 ENTRY_POINTS = {
-    "minigrad.dynamic.fast_paths": "minigrad.dynamic.tensor",
+    "minigrad.dynamic.fast_paths": "minigrad",
     "minigrad.compiler.numpy": "minigrad.compiler.executors",
     "minigrad.compiler.c": "minigrad.compiler.executors",
     "minigrad.batching": "minigrad._lazy_exports",
+}
+# Three rings: the core needs nothing else, the library needs the core, and bridges lead to other
+# systems or to speed. A module that is not listed is in the ring of the package around it.
+RINGS = {
+    "core": {
+        *("core", "diagnostics", "ops", "backprop", "dynamic", "static", "control", "functions"),
+    },
+    "library": {
+        *("nn", "optim", "data", "passes", "saving", "hybrid", "compiler"),
+        *("core.loading", "core.threads", "dynamic.check", "static.call_schema", "static.fused"),
+        *("diagnostics.files", "diagnostics.foreign", "diagnostics.packages", "diagnostics.words"),
+        *("control.recurrent", "control.untaken_branch_nan", "control.wellformed"),
+    },
+    "bridges": {
+        *("interop", "faces", "batching", "eager", "methods", "_lazy_exports"),
+        *("dynamic.fast_paths", "functions.protocol", "static.theano"),
+    },
 }
 LEVEL = {
     (package, subpackage): level
@@ -231,6 +248,26 @@ def test_a_face_knows_public_names_alone(name: str) -> None:
     deeper = {target for target in engine if not target.startswith("minigrad.faces.")}
     allowed = BENEATH.get(name, ())
     assert all(target.startswith(allowed) for target in deeper)
+
+
+def ring(name: str) -> str:
+    """The ring of a module of the engine; the package itself is what users import, and a bridge."""
+    parts = name.split(".")[1:]
+    for count in range(len(parts), 0, -1):
+        for found, members in RINGS.items():
+            if ".".join(parts[:count]) in members:
+                return found
+    assert name == "minigrad", f"{name} is in no ring"
+    return "bridges"
+
+
+@each(MODULES["minigrad"])
+def test_a_ring_needs_none_outside_it(name: str) -> None:
+    rings = list(RINGS)
+    known = imported(PATHS[name].read_text("utf-8"), set(PATHS))
+    needed = {target for target in known if target.startswith("minigrad.")}
+    own = rings.index(ring(name))
+    assert [target for target in needed if rings.index(ring(target)) > own] == []
 
 
 @each(PATHS)
