@@ -169,11 +169,13 @@ class Run:
     Answers see what the cells before have made, and none sees the names that another has bound.
     """
 
+    thorough = False  # with --all: every program for every answer
+
     def __init__(self, path: Path) -> None:
         self.names: dict[str, Any] = {"__name__": "lesson"}
         self.outcomes: dict[tuple[str, str, str], Outcome] = {}
         self.measured: dict[str, Mapping[str, Any]] = {}
-        self.trying = ("", "")  # which answer, to what
+        self.trying, self.wrong = ("", ""), False  # which answer, to what; what is said of it
         self.verdicts: dict[Any, Failure | None] = {}  # of what is judged in several versions
         self.cells = [cell.source for cell in code_cells(path)]
         shown = student_version(read(path))["cells"]
@@ -190,15 +192,17 @@ class Run:
     def judge(self, id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure | None:
         """In the place of `judge`: cells of an answer ask for the same verdict up to 8 times.
 
-        Hidden tests repeat with another seed what a learner sees: our answer with all programs of
-        either, the others with a fifth of those of the second.
+        A wrong answer may need every program to be found out. What is right runs through all of
+        them, so a fifth has to do, but for --all; nbval runs our own answers with each. Those that
+        are tried always are the same for each seed.
         """
         asked = id, seed, tuple(function.__code__ for function in functions), *self.trying
         if asked not in self.verdicts:
             known = PROPERTIES[id]
-            few = replace(known, examples=max(10, known.examples // 5))
-            repeated = seed and self.trying[1] != OURS
-            with mock.patch.dict(PROPERTIES, {id: few if repeated else known}):
+            always = () if seed else known.always
+            few = replace(known, examples=max(10, known.examples // 5), always=always)
+            every = self.wrong or self.thorough
+            with mock.patch.dict(PROPERTIES, {id: known if every else few}):
                 self.verdicts[asked] = judge(id, functions, seed)
         return self.verdicts[asked]
 
@@ -220,8 +224,10 @@ class Run:
                 gaps, code = answer.get("gaps"), answer.get("code")
                 filled = with_gaps_filled(learner, gaps) if gaps else with_solution(learner, code)
                 # What is wrong fails in what a learner sees, which every version holds.
-                versions = ["student"] if answer["is"] == "wrong" else ["student", "graded"]
+                self.wrong = answer["is"] == "wrong"
+                versions = ["student"] if self.wrong else ["student", "graded"]
                 self.attempt(task, answer["because"], filled, versions)
+        self.wrong = False
 
     def attempt(self, task: Task, title: str, learner: str, versions: list[str]) -> None:
         """An answer in what `student` writes, in the source, or as nbgrader runs it."""
@@ -243,6 +249,11 @@ class Run:
         self.outcomes[task.to, title, where] = outcome
         self.names.clear()
         self.names.update(before)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def thorough(request: pytest.FixtureRequest) -> None:
+    Run.thorough = request.config.getoption("--all")
 
 
 @cache
