@@ -56,7 +56,7 @@ CORE = Property(
     branches,
     always=tuple(
         (
-            "f = lambda x: cond(x > 2.0 / x, lambda a, b: a * b, lambda a, b: a - b, x, x + 1.0)",
+            "f = lambda x: cond(x > 2 / x, lambda a, b: a * b, lambda a, b: a - b, x, x + [1, 2])",
             *tried([3.0, 1.0, -0.5], tensor),
         )
         for tensor in (False, True)
@@ -78,8 +78,8 @@ def loops(draw: Draw) -> Program:
 STRETCH = Property(
     loops,
     always=tuple(
-        loop(*LOOPS[i], [number], tensor)
-        for i, number in ((0, 1e45), (2, 1100.0))
+        loop(*lines, [number], tensor)
+        for lines, number in ((LOOPS[0], 1e45), (LOOPS[2], 1100.0), (("x", "x + 1.0"), -3.0))
         for tensor in (False, True)
     ),
     look=events,

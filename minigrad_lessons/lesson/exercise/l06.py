@@ -10,13 +10,12 @@ from minigrad_lessons.lesson.exercise.cases import Draw, Program
 from minigrad_lessons.lesson.exercise.property import Names, Property
 from minigrad_lessons.lesson.exercise.trial import Name
 
-FILLERS = ("0.0", "9.0", "-2.0", "np.inf")
+FILLERS = ("0.0", "0", "9.0", "-2.0", "np.inf")
 
 
 def rows(draw: Draw) -> list[list[float]]:
-    return [
-        [(draw.below(9) - 2) / 2 for _ in range(draw.count(4, 1))] for _ in range(draw.count(4, 1))
-    ]
+    lengths = [draw.count(4, 1) for _ in range(draw.count(4, 1))]
+    return [[(draw.below(9) - 2) / 2 for _ in range(n)] for n in lengths]
 
 
 def padding(draw: Draw) -> Program:
@@ -26,7 +25,7 @@ def padding(draw: Draw) -> Program:
 
 def padded(made: Names, engine: ModuleType) -> Names:
     kinds = {f"type({n}).__name__": Name(type(made[n]).__name__) for n in ("array", "mask")}
-    arrays = {name: np.asarray(made[name]) for name in ("array", "mask")}
+    arrays = {n: np.asarray(made[n]) for n in ("array", "mask", "before") if n in made}
     kinds["mask.dtype"] = Name(arrays["mask"].dtype)
     return kinds | arrays | {"array.dtype.kind": Name(arrays["array"].dtype.kind)}
 
@@ -34,8 +33,8 @@ def padded(made: Names, engine: ModuleType) -> Names:
 CORE = Property(
     padding,
     always=(
-        ("rows = [[9.0], [1.0, 9.0]]", "array, mask = pad(rows, 9.0)"),
-        ("rows = [[1.0], [2.0, 2.0, 2.0, 2.0]]", "array, mask = pad(rows, np.inf)"),
+        ("rows = [[9.0], [1.0, 9.0]]", "before, _ = pad(rows)", "array, mask = pad(rows, 9.0)"),
+        ("rows = [[0.1], [2.0, np.nan, 2.0, 2.0]]", "array, mask = pad(rows, np.inf)"),
         ("rows = [[0.5] * n for n in (1, 7, 2, 3, 5, 4)]", "array, mask = pad(rows)"),
     ),
     look=padded,

@@ -55,7 +55,10 @@ CORE = Property(
     examples=60,
 )
 
-FORMULAS = ("{a}.exp()", "{a} / {b}", "{a}.log()", "{a} - {b}", "{a} * {b}", "{a}.sum()")
+FORMULAS = (
+    *("{a}.exp()", "{a} / {b}", "1.0 / {a}", "{a}.log()", "{a} - {b}", "{a} * {b}"),
+    "{a}.sum()",
+)
 
 
 def anomalies(draw: Draw) -> Program:

@@ -44,8 +44,8 @@ A, B, C = ARRAYS
 FOUR = traced("x * n - w * v", "x, n, w, v", f"{A}, 3, {B}, {C}", f"{B}, 3, {C}, {A}")
 SWAPPED = (traced("x * n - w", o, call(o, A, 3, B), call(o, B, 3, A)) for o in ORDERS)
 TWO = (
-    *(f"_, first = trace(lambda x: x * x, {A})", f"_, second = trace(lambda x: x - 1.0, {A})"),
-    *(f"a = {B}", "results = [first(a), second(a)]", "a += 1.0", "results.append(first(a))"),
+    *(f"_, f = trace(lambda x: x * x, {A})", f"_, g = trace(lambda x: x - 1.0, {A})"),
+    *(f"a = {B}", "results = [f(a), g(a)]", "a += 1.0", "results.append(f(a))"),
 )
 CORE = Property(tracing, always=(*SWAPPED, FOUR, TWO), look=graphs_and_results)
 
@@ -74,10 +74,8 @@ def answers(made: Names, engine: ModuleType) -> Names:
     lines = made.get("lines")
     if not lines:
         return {"EngineError is raised": False}
-    facts: Names = {
-        "EngineError is raised": True,
-        "lines[0].split()[0]": lines[0].split()[0].strip(":,"),
-    }
+    facts: Names = {"EngineError is raised": True}
+    facts["lines[0].split()[0]"] = lines[0].split()[0].strip(":,")
     return facts | {f"lines[{i}]": line.strip() for i, line in enumerate(lines) if i}
 
 
