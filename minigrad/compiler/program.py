@@ -269,11 +269,11 @@ class Program(ProgramMethods):
     def source(self) -> str:
         """The program as Python: one line for each call, with the node and the line it came from.
 
-        The text defines `program(feeds, variables)`, which is what runs once it has paid to compile
-        it (from the second run on, with loops from the first) and no listener follows each call;
-        `load_source` gives it to you. It holds no name of
-        the user's but as a string or in a comment. What the executor "c" has compiled comes before
-        it, in C, and the Python is a comment there.
+        The text defines `program(feeds, variables)`, and `load_source` gives it to you. It prints
+        the list of calls that a run makes; a program with branches or loops runs as this text
+        itself, unless a listener follows each call. It holds no name of the user's but as a string
+        or in a comment. What the executor "c" has compiled comes before it, in C, and the Python is
+        a comment there.
 
         >>> import minigrad as mg
         >>> with mg.Graph():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,16 +20,19 @@ class Slot:
     """One array of a program: fixed in memory, or another one at each run.
 
     `kind` says where the array comes from: fed, variable, constant, planned, result, free, scratch,
-    tile or view. `node` is the node whose value it is, if there is one.
+    tile or view. `node` is the node whose value it is, if there is one. `uses` are the argument
+    lists that a new array is put into, `views` the slots that view it.
     """
 
-    __slots__ = ("_array", "kind", "node", "source", "spec")
+    __slots__ = ("current", "kind", "node", "source", "spec", "uses", "views")
 
     def __init__(
         self, kind: str, spec: Spec, array: Array = None, node: Node | None = None
     ) -> None:
-        self.kind, self.spec, self._array, self.node = kind, spec, array, node
+        self.kind, self.spec, self.current, self.node = kind, spec, array, node
         self.source: tuple[Slot, str, tuple[Any, ...]] | None = None  # of a view: what, and how
+        self.uses: list[tuple[list[Any], int]] = []
+        self.views: list[Slot] = []
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,18 +51,36 @@ class Slot:
     @property
     def array(self) -> Array:
         """The current array, or None if it isn't known yet."""
-        if self._array is not None or self.source is None:
-            return self._array
+        if self.current is not None or self.source is None:
+            return self.current
         source, method, args = self.source
         base = source.array
         found = None if base is None else getattr(base, method)(*args)
         if self.fixed:
-            self._array = found
+            self.current = found
         return found
 
-    @array.setter
-    def array(self, array: Array) -> None:
-        self._array = array
+    def set(self, array: Array) -> None:
+        """Set the current array: it goes into the arguments of the calls that use it."""
+        self.current = array
+        for arguments, i in self.uses:
+            arguments[i] = array
+        if self.views:
+            self.show()
+
+    def show(self) -> None:
+        """Show the current array in the views of it."""
+        array = self.current
+        for view in self.views:
+            _, method, args = view.source  # type: ignore[misc]
+            view.set(None if array is None else getattr(array, method)(*args))
+
+    def follow(self) -> None:
+        """Show the arrays of what this views from now on."""
+        if self.source is not None and self not in self.source[0].views:
+            self.current = self.array
+            self.source[0].views.append(self)
+            self.source[0].follow()
 
     def view(self, shape: tuple[int, ...], method: str, *args: Any) -> Slot:
         """View the same memory by a method of arrays: `reshape`, `transpose`."""
@@ -89,6 +111,19 @@ class Call:
     def __call__(self) -> None:
         self.function(*self.arrays, **self.attrs)  # type: ignore[misc]
 
+    def bound(self) -> tuple[Callable[..., Any], Sequence[Any]]:
+        """Return a function with its arguments; arrays that change are put in by their slots."""
+        function: Any = self.function
+        if self.attrs:
+            function = functools.partial(function, **self.attrs)
+        arguments, moving = self.arrays, False
+        for i, x in enumerate(self.operands):
+            if isinstance(x, Slot) and not x.fixed:
+                x.uses.append((arguments, i))
+                x.follow()
+                moving = True
+        return function, arguments if moving else tuple(arguments)
+
 
 class Scratch:
     """Memory for values that only one node's calls read: slots first, the memory when all is known.
@@ -114,7 +149,7 @@ class Scratch:
         for slot, offset in self.slots:
             size = math.prod(slot.shape) * slot.spec.dtype.itemsize
             flat = self.memory[offset : offset + size].view(slot.spec.dtype)
-            slot.array = flat.reshape(slot.shape)
+            slot.set(flat.reshape(slot.shape))
         return self.bytes
 
 

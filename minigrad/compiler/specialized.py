@@ -1,8 +1,8 @@
 """A layout made ready for inputs of certain sizes, and run.
 
-A run executes the text of the calls, as one Python function. The calls are made one by one if a
-listener or a schedule needs to know of each, and in the first run of a program, which is less work
-than compiling its text.
+A run makes the calls of a list, one after the other. A program with branches or loops runs as the
+text of these calls: for small bodies that takes a third of the time. Where a listener or a schedule
+needs to know of each call, it is the list for all programs.
 """
 
 from __future__ import annotations
@@ -29,25 +29,18 @@ from minigrad.static import Node
 from minigrad.static.handlers import HANDLERS, Run, Variables, value_of
 
 
-class Named:
-    """Variables by the names that the text has for them."""
-
-    __slots__ = ("nodes", "values")
+class Named(dict[str, Any]):
+    """Variables by the names that the text has for them; those without a value have their first."""
 
     def __init__(self, nodes: Mapping[str, Node], values: Variables) -> None:
-        self.nodes, self.values = nodes, values
+        super().__init__({name: values[node] for name, node in nodes.items() if node in values})
+        self.nodes, self.values_of = nodes, values
 
-    def __getitem__(self, name: str) -> Array:
-        node = self.nodes[name]
-        found = self.values.get(node)
-        return value_of(node, self.values) if found is None else found
+    def __missing__(self, name: str) -> Array:
+        return value_of(self.nodes[name], self.values_of)
 
-    def get(self, name: str, default: Any) -> Any:
-        return self.values.get(self.nodes[name], default)
-
-    def update(self, updates: Mapping[str, Any]) -> None:
-        for name, value in updates.items():
-            self.values[self.nodes[name]] = value
+    def update(self, updates: Mapping[str, Any]) -> None:  # type: ignore[override]
+        self.values_of.update({self.nodes[name]: value for name, value in updates.items()})
 
 
 class SpecializedProgram:
@@ -74,13 +67,24 @@ class SpecializedProgram:
         self.calls, self.slots, self.scratch = built.calls, built.slots, built.scratch_blocks
         self._run = Run({}, {}, None)
         self._last = {call.node: call for call in self.calls}
-        self._fed = [(x, s) for x, s in self.slots.items() if s.kind in ("fed", "variable")]
-        self._twos: dict[Slot, DoubleBuffer] = {}
-        for node, slot in self.slots.items():
-            if slot.kind == "result":
-                two, variable = DoubleBuffer(slot.shape, slot.spec.dtype), layout.assigned.get(node)
-                self._twos[slot] = two if variable is None else pairs.setdefault(variable, two)
-        self._often = any(step.bodies for step in layout.steps.values())
+        self._fed = [(x, s) for x, s in self.slots.items() if s.kind == "fed"]
+        self._variables = [(x, s) for x, s in self.slots.items() if s.kind == "variable"]
+        results = [slot for slot in self.slots.values() if slot.kind == "result"]
+        self._buffers = {x: DoubleBuffer(x.shape, x.spec.dtype) for x in results}
+        self._updated: list[tuple[Node, Slot, Slot, DoubleBuffer]] = []  # the variable, old and new
+        for node, variable in layout.assigned.items():
+            slot = self.slots[node]
+            self._buffers[slot] = buffer = pairs.setdefault(variable, self._buffers[slot])
+            self._updated.append((variable, self.slots[variable], slot, buffer))
+        returned = {*results}.difference(slot for _, _, slot, _ in self._updated)
+        self._returned = [(x, self._buffers[x]) for x in results if x in returned]
+        self._results = [self.slots[x] for x in layout.graph.outputs]
+        # What a run lets go of at its end, and the arguments that then hold nothing.
+        self._borrowed = [x for x in self.slots.values() if x.kind in ("fed", "free")] + [*returned]
+        self._lent: list[tuple[list[Any], int]] = []
+        free = (call.node for call in self.calls if call.function is None)
+        self._allocates = not layout.noted.issuperset(free)
+        self.repeats = any(step.bodies for step in layout.steps.values())
 
     # ---- The text -----------------------------------------------------------------------------
 
@@ -92,13 +96,13 @@ class SpecializedProgram:
     @functools.cached_property
     def text(self) -> Text:
         """The text that is run."""
-        return write(self.built, self.flat, self._twos)
+        return write(self.built, self.flat, self._buffers)
 
     @functools.cached_property
     def shown(self) -> Text:
         """The text with each C kernel as a call of its own."""
         alone = not any(isinstance(call.function, Joined) for call in self.flat)
-        return self.text if alone else write(self.built, self.calls, self._twos)
+        return self.text if alone else write(self.built, self.calls, self._buffers)
 
     @functools.cached_property
     def _function(self) -> Callable[..., list[Any]]:
@@ -114,12 +118,19 @@ class SpecializedProgram:
 
     def run(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
         """Run once. Results share no memory with anything; variables change only at the end."""
-        if not events.listeners and self._often:
+        if events.listeners:
+            return self._report(feeds, variables)
+        if self.repeats:
             return self._run_text(feeds, variables)
-        self._often = True
+        calls = self._bound  # before `begin`, which fills in the arguments
         self.begin(feeds, variables)
-        with self.held() if events.listeners else contextlib.nullcontext():
-            silence().run(self._go)
+        silence().run(self._make, calls)
+        return self.finish(variables)
+
+    def _report(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
+        self.begin(feeds, variables)
+        with self.held():
+            silence().run(self._report_calls)
             return self.finish(variables)
 
     def _run_text(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
@@ -128,15 +139,11 @@ class SpecializedProgram:
         try:
             found: list[Any] = silence().run(self._function, given, Named(kept, variables))
             return found
-        except GraphError as error:
-            node = self._failed(error)[0]
-            error.defined, error.ran = error.defined or node.where, error.ran or here()
-            raise
-        except STOPS as reason:
-            raise self.explained(*self._failed(reason), reason) from None
+        except (GraphError, *STOPS) as error:
+            raise self.error_for(*self._failed(error)) from None
 
-    def _failed(self, error: BaseException) -> tuple[Node, list[Any]]:
-        """Return the node whose line failed, and its operands."""
+    def _failed(self, error: Exception) -> tuple[Node, Exception, list[Any]]:
+        """Return the node whose line failed, the error, and the node's operands."""
         trace, found = error.__traceback__, None
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == FILE:
@@ -147,15 +154,18 @@ class SpecializedProgram:
         line, frame = self.text.code[found.tb_lineno - 1], found.tb_frame
         node = self.layout.graph.outputs[0] if line.node is None else line.node
         node = next((_node_of(call) for call in self.flat if call.node is node), node)
-        if line.operands:
-            return node, [eval(x, frame.f_globals, frame.f_locals) for x in line.operands]
-        return node, [self.built.specs.get(x) for x in node.inputs]
+        known = {**frame.f_globals, **frame.f_locals}
+        operands = [self.built.specs.get(x, x.spec) for x in node.inputs]
+        if line.operands:  # names, or numbers as they are written
+            names = [name.removesuffix("[()]") for name in line.operands]
+            operands = [known.get(*pair) for pair in zip(names, operands, strict=True)]
+        return node, error, operands
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Report to listeners what a run holds: the arena until it ends, and what outlives it."""
         events.emit("held", None, self.plan, bytes=self.arena.block.nbytes)
-        for slot in self._twos:
+        for slot in self._buffers:
             events.emit("held", None, slot.node, slot.array, bytes=slot.array.nbytes)
         try:
             yield
@@ -165,61 +175,109 @@ class SpecializedProgram:
     # ---- Call by call -------------------------------------------------------------------------
 
     def begin(self, feeds: Mapping[Node, Array], variables: Variables) -> None:
-        """Set the arrays that the calls of a run read: feeds, variables and spare buffers."""
-        self._run = Run(feeds, variables, self.layout.graph.outputs[0])
-        for node, slot in self._fed:
-            slot.array = feeds[node] if slot.kind == "fed" else value_of(node, variables)
-        for slot, two in self._twos.items():
-            variable = self._assigned(slot)
-            of = None if variable is None else value_of(variable, variables)
-            slot.array = two.free() if variable is None else two.other(of)
+        """Set the arrays that the calls of a run read: feeds, variables and spare buffers.
 
-    def _assigned(self, slot: Slot) -> Node | None:
-        """Return the variable whose value this will be."""
-        return None if slot.node is None else self.layout.assigned.get(slot.node)
+        What `Slot.set` does is written out here, because the smallest programs feel each call.
+        """
+        if self._allocates:
+            self._run = Run(feeds, variables, self.layout.graph.outputs[0])
+        for node, slot in self._fed:
+            slot.current = array = feeds[node]
+            for arguments, i in slot.uses:
+                arguments[i] = array
+            if slot.views:
+                slot.show()
+        for node, slot in self._variables:
+            array = variables.get(node)
+            if array is not slot.current or array is None:
+                slot.set(value_of(node, variables))
+        for _, old, slot, buffer in self._updated:
+            slot.current = array = buffer.other(old.current)
+            for arguments, i in slot.uses:
+                arguments[i] = array
+            if slot.views:
+                slot.show()
+        for slot, buffer in self._returned:
+            slot.current = array = buffer.free()
+            for arguments, i in slot.uses:
+                arguments[i] = array
+            if slot.views:
+                slot.show()
 
     def finish(self, variables: Variables) -> list[Any]:
         """Return the results after all calls; the variables take their new values."""
-        variables.update(self._run.updates)
-        for slot in self._twos:
-            variable = self._assigned(slot)
-            if variable is not None:
-                variables[variable] = slot.array if slot.array.ndim else slot.array[()]
+        if self._allocates:
+            variables.update(self._run.updates)
+        for variable, _, slot, _ in self._updated:
+            array = slot.current
+            variables[variable] = array if array.ndim else array[()]
         results = []
-        for node in self.layout.graph.outputs:
-            slot = self.slots[node]
-            value = slot.array if slot.kind == "result" else own(slot.array)
-            results.append(value[()] if isinstance(value, np.ndarray) and not value.ndim else value)
-            if events.listeners and slot.kind != "result" and isinstance(value, np.ndarray):
-                events.emit("held", None, node, value, bytes=value.nbytes)
-        for slot in (*self._twos, *(slot for _, slot in self._fed)):
-            slot.array = None  # the caller is the only one to hold it
+        for slot in self._results:
+            value = slot.current
+            if slot.kind != "result":
+                value = own(slot.array)
+                if events.listeners and isinstance(value, np.ndarray):
+                    events.emit("held", None, slot.node, value, bytes=value.nbytes)
+            elif not value.ndim:
+                value = value[()]
+            results.append(value)
+        self.forget()
         return results
 
-    def _go(self) -> None:
-        if not events.listeners:
-            for call in self.flat:
-                self._try(call)
-            return
-        told = 0
-        for call in self.calls:
-            told = self._tell_buffers(told, self._place[call.node])
-            self._try(call)
-        self._tell_buffers(told, len(self._place))
+    def forget(self) -> None:
+        """Let go of the arrays of a run, so that the caller is the only one to hold them."""
+        for slot in self._borrowed:
+            slot.current = None
+        for arguments, i in self._lent:
+            arguments[i] = None
 
-    def _try(self, call: Call) -> None:
+    @functools.cached_property
+    def _bound(self) -> list[tuple[Callable[..., Any], Sequence[Any], Call]]:
+        """The calls with their arguments, into which `begin` puts the arrays that change."""
+        found = [
+            (self.perform, (call,), call) if call.function is None else (*call.bound(), call)
+            for call in self.flat
+        ]
+        for slot in self._borrowed:  # which grows meanwhile
+            self._borrowed += slot.views
+        self._lent = [use for slot in self._borrowed for use in slot.uses]
+        return found
+
+    def _make(self, calls: Sequence[tuple[Callable[..., Any], Sequence[Any], Call]]) -> None:
+        call: Any = None
         try:
-            self.perform(call)
-            if events.listeners:
+            for function, arguments, call in calls:  # noqa: B007
+                function(*arguments)
+        except (GraphError, *STOPS) as error:
+            found = self.error_for(_node_of(call), error)
+            self.forget()
+            raise found from None
+
+    def _report_calls(self) -> None:
+        """Make the calls, none of them joined, and report each to listeners."""
+        done = 0
+        for call in self.calls:
+            done = self._tell_buffers(done, self._place[call.node])
+            try:
+                self.perform(call)
                 self.tell(call)
-        except GraphError as error:
-            where = _node_of(call).where
-            error.defined, error.ran = error.defined or where, error.ran or here()
-            raise
-        except STOPS as reason:
-            node = _node_of(call)
-            arrays = [self.slots[x].array for x in node.inputs]
-            raise self.explained(node, arrays, reason) from None
+            except (GraphError, *STOPS) as error:
+                raise self.error_for(_node_of(call), error) from None
+        self._tell_buffers(done, len(self._place))
+
+    def error_for(
+        self, node: Node, error: Exception, operands: Sequence[Any] | None = None
+    ) -> Exception:
+        """Return the error of a node as one of ours, with the lines that define and run it."""
+        if not isinstance(error, GraphError):
+            if operands is None:
+                operands = [self.slots[x].array for x in node.inputs]
+            unknown = Spec(None, float32)
+            specs = [spec_of(a) if hasattr(a, "shape") else unknown for a in operands]
+            error = explain(node.op, specs, node.attrs, error)
+            error.defined, error.ran = node.where, here()
+        error.defined, error.ran = error.defined or node.where, error.ran or here()
+        return error
 
     def perform(self, call: Call) -> None:
         """Make one call."""
@@ -229,7 +287,9 @@ class SpecializedProgram:
         node, given, arena = call.node, call.arrays, self.arena.block
         if node.op is state.assign and len(given) == 1:  # the memory changes hands
             (value,) = given
-            self._run.updates[node.inputs[0]] = self.slots[node].array = value
+            self.slots[node].set(value)
+            if node not in self.layout.noted:
+                self._run.updates[node.inputs[0]] = value
             if events.listeners:
                 events.emit("run", state.assign, node, value, (value,))
             return
@@ -241,11 +301,11 @@ class SpecializedProgram:
             if step.keeps_history:  # its states are read when the arena was written to again
                 values = [apart(x, arena) for x in values]
             value = step.handler(self._run, step, values)
-        self.slots[node].array = apart(value, arena)
+        self.slots[node].set(apart(value, arena))
 
-    def _tell_buffers(self, told: int, step: int) -> int:
+    def _tell_buffers(self, done: int, step: int) -> int:
         """Report the buffers that are taken and freed until this step begins."""
-        for now in range(told, step + 1):
+        for now in range(done, step + 1):
             for kind, life in self._moments.get(now, ()):
                 value = self.slots[life.node].array if kind == "taken" else None
                 events.emit(
@@ -266,14 +326,6 @@ class SpecializedProgram:
             found.setdefault(life.start, []).append(("taken", life))
         for some in found.values():
             some.sort(key=lambda x: x[0])
-        return found
-
-    def explained(self, node: Node, operands: Sequence[Any], reason: Exception) -> GraphError:
-        """Convert NumPy's error about a node to one of ours."""
-        unknown = Spec(None, float32)
-        specs = [spec_of(a) if hasattr(a, "shape") else unknown for a in operands]
-        found = explain(node.op, specs, node.attrs, reason)
-        found.defined, found.ran = node.where, here()
         return found
 
     def tell(self, call: Call) -> None:

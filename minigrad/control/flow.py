@@ -28,15 +28,7 @@ from minigrad.control.bodies import (
 )
 from minigrad.control.dynamic import pair, scan_now, while_now
 from minigrad.control.specs import cond_spec, scan_spec, while_spec
-from minigrad.core import (
-    Attrs,
-    Dim,
-    Op,
-    Spec,
-    TupleSpec,
-    operator,
-    show_shape,
-)
+from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, operator, show_shape
 from minigrad.core.structure import LEAF, flatten, rebuild
 from minigrad.diagnostics.arguments import function, whole
 from minigrad.diagnostics.errors import ControlFlowError, GraphError, ShapeError, VerifyError

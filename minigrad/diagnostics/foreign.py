@@ -157,12 +157,7 @@ MODULES = refused(
         "np.savez(path, **model.state_dict())": "save",
         "model.load_state_dict(np.load(path))": "load",
     }
-) | spoken(
-    {
-        "cpu(x)": "x",
-        "to(x, device)": "on_cpu(x, device)",
-    }
-)
+) | spoken({"cpu(x)": "x", "to(x, device)": "on_cpu(x, device)"})
 OPTIMISERS = refused(
     {  # of `minigrad.optim`
         "mg.optim.Adam(lr=0.1).minimize(y)": "AdamOptimizer",

@@ -33,11 +33,7 @@ def numerical_gradient(f: Callable[..., Any], xs: list[Any], index: int, step: f
 
 
 def check_grads(
-    f: Callable[..., Any],
-    *xs: Any,
-    order: int = 1,
-    tolerance: float = 1e-6,
-    step: float = 1e-5,
+    f: Callable[..., Any], *xs: Any, order: int = 1, tolerance: float = 1e-6, step: float = 1e-5
 ) -> float:
     """Compare the gradients of f at xs, up to `order`, with central differences in float64.
 

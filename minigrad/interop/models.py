@@ -25,10 +25,7 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
 
 
 def prepared(
-    model: Any,
-    inputs: Sequence[Any],
-    named: Mapping[str, Any],
-    loss: Callable[[Any], Any] | None,
+    model: Any, inputs: Sequence[Any], named: Mapping[str, Any], loss: Callable[[Any], Any] | None
 ) -> tuple[Any, Sequence[Any]]:
     """Return a model, followed by a loss if there is one, and its inputs by position.
 

@@ -162,11 +162,7 @@ mod = _whole_division(
     samples=DIVISIONS,
 )
 exp = smooth(
-    "Exp",
-    np.exp,
-    vjp=(lambda g, y, x: g * y,),
-    title=("exponential", "指数"),
-    formula="exp({0})",
+    "Exp", np.exp, vjp=(lambda g, y, x: g * y,), title=("exponential", "指数"), formula="exp({0})"
 )
 log: Op = smooth(
     "Log",
@@ -193,18 +189,10 @@ sqrt = smooth(
     samples=POSITIVE,
 )
 sin: Op = smooth(
-    "Sin",
-    np.sin,
-    vjp=(lambda g, y, x: g * cos(x),),
-    title=("sine", "正弦"),
-    formula="sin({0})",
+    "Sin", np.sin, vjp=(lambda g, y, x: g * cos(x),), title=("sine", "正弦"), formula="sin({0})"
 )
 cos: Op = smooth(
-    "Cos",
-    np.cos,
-    vjp=(lambda g, y, x: -g * sin(x),),
-    title=("cosine", "余弦"),
-    formula="cos({0})",
+    "Cos", np.cos, vjp=(lambda g, y, x: -g * sin(x),), title=("cosine", "余弦"), formula="cos({0})"
 )
 atan = smooth(
     "Atan",

@@ -65,11 +65,7 @@ prod_of_others: Op = operator(
     inputs=as_float,
     title=("product of all other elements", "其余元素之积"),
     formula="Π≠ {0}",
-    samples=(
-        Sample([(3,)]),
-        Sample([(2, 3)], {"axis": 1}),
-        Sample([(2, 3, 2)], {"axis": -2}),
-    ),
+    samples=(Sample([(3,)]), Sample([(2, 3)], {"axis": 1}), Sample([(2, 3, 2)], {"axis": -2})),
 )
 prod = operator(
     "Prod",

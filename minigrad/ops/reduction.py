@@ -183,16 +183,10 @@ def _position(name: str, function: Any, **record: Any) -> Op:
 
 
 argmax = _position(
-    "ArgMax",
-    np.argmax,
-    title=("position of the largest", "最大值的位置"),
-    formula="argmax({0})",
+    "ArgMax", np.argmax, title=("position of the largest", "最大值的位置"), formula="argmax({0})"
 )
 argmin = _position(
-    "ArgMin",
-    np.argmin,
-    title=("position of the smallest", "最小值的位置"),
-    formula="argmin({0})",
+    "ArgMin", np.argmin, title=("position of the smallest", "最小值的位置"), formula="argmin({0})"
 )
 
 
@@ -215,10 +209,7 @@ argsort = operator(
     inputs=None,
     title=("positions in the order of size", "按大小排序的位置"),
     formula="argsort({0})",
-    samples=(
-        Sample([(3,)]),
-        Sample([(2, 3)], {"axis": 0, "descending": True}),
-    ),
+    samples=(Sample([(3,)]), Sample([(2, 3)], {"axis": 0, "descending": True})),
 )
 _EXTREMES = {"max": (max, argmax, maximum), "min": (min, argmin, minimum)}
 

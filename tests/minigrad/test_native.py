@@ -43,7 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "_loaded", {})
     compiler._found.cache_clear()
-    monkeypatch.setattr(library, "_told", set())
+    monkeypatch.setattr(library, "_warned_once", set())
 
 
 @pytest.fixture

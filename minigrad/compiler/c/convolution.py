@@ -62,10 +62,7 @@ class Sizes:
     def suits(self) -> bool:
         """Whether rows are wide enough for vectors, and all temporaries fit."""
         tall, wide = self.frame
-        held = (
-            self.channels * tall * wide,
-            self.kernels * self.seen * self.size[0] * self.size[1],
-        )
+        held = (self.channels * tall * wide, self.kernels * self.seen * self.size[0] * self.size[1])
         return self.columns >= 4 and max(held) <= MOST
 
 

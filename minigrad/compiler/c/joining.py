@@ -47,23 +47,25 @@ class Joined:
         self._function: Any = None
 
     def __call__(self, *arrays: Any) -> None:
-        table = self._table
-        for i, array in zip(self._places, arrays, strict=True):
-            if table.held[i] is not array:
-                table[i] = array
+        table, held = self._table, self._table.held
+        known, addresses = table._known, table._addresses
+        for i, array in zip(self._places, arrays):  # noqa: B905, which costs time at each run
+            if held[i] is not array:
+                found = known.get((i, id(array)))
+                if found is not None and found[0]() is array:
+                    held[i], addresses[i] = array, found[1]
+                else:
+                    table[i] = array
         try:
-            self._run(arrays)
+            if self._function is None:
+                self._function = self.unit.function(self._name) or _refuse
+                self._arguments = table.start, ctypes.addressof(self._sizes)
+            failed = 1 if table.wrong else self._function(*self._arguments)
+            if failed:
+                self._one_by_one(failed - 1, dict(zip(self.moving, arrays, strict=True)))
         finally:
             for i in self._results:  # the caller is the only one to hold it
-                table.held[i] = None
-
-    def _run(self, arrays: Sequence[Any]) -> None:
-        if self._function is None:
-            self._function = self.unit.function(self._name) or _refuse
-            self._arguments = self._table.start, ctypes.addressof(self._sizes)
-        failed = 1 if self._table.wrong else self._function(*self._arguments)
-        if failed:
-            self._one_by_one(failed - 1, dict(zip(self.moving, arrays, strict=True)))
+                held[i] = None
 
     def _one_by_one(self, first: int, now: Mapping[Slot, Any]) -> None:
         """Run the calls from this one on in NumPy, which says what is wrong."""

@@ -34,6 +34,8 @@ class Tile(Calls):
             self.node = region.body.outputs[i]
             self.call(np.copyto, self.outputs[i], self._slot(place, region, made))
         self.bytes = self.place()
+        self.slots = [*self.outputs, *self.inputs]
+        self.bound = [call.bound() for call in self.calls]
 
     def _slot(self, place: Place, region: Region, made: dict[Place, Slot]) -> Slot:
         if place.kind == "input":
@@ -90,23 +92,24 @@ class Tiles:
 
     def __call__(self, *arrays: Array) -> None:
         """Run the region: outputs first, then inputs."""
-        n = len(self.tile.outputs)
-        sliced = [True] * n + self.sliced
+        sliced = [True] * len(self.tile.outputs) + self.sliced
         if self.flat:
             arrays = tuple(
                 a.reshape(-1) if s else np.asarray(a).reshape(())
                 for a, s in zip(arrays, sliced, strict=True)
             )
         for tile in dict.fromkeys((self.tile, self.last)):
-            for i, slot in enumerate((*tile.outputs, *tile.inputs)):
-                if not sliced[i]:
-                    slot.array = arrays[i]
+            for slot, array, moves in zip(tile.slots, arrays, sliced, strict=True):
+                if not moves:
+                    slot.set(array)
         moving = [i for i, s in enumerate(sliced) if s]
         for start in range(0, self.length, self.rows):
             stop = start + self.rows
             tile = self.tile if stop <= self.length else self.last
-            slots = (*tile.outputs, *tile.inputs)
             for i in moving:
-                slots[i].array = arrays[i][start:stop]
-            for call in tile.calls:
-                call()
+                tile.slots[i].set(arrays[i][start:stop])
+            for function, arguments in tile.bound:
+                function(*arguments)
+        for tile in dict.fromkeys((self.tile, self.last)):
+            for slot in tile.slots:
+                slot.set(None)

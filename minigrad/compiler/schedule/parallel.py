@@ -134,29 +134,23 @@ class Parallel:
             try:
                 self._perform(node, quietly=True)
             except (GraphError, *STOPS) as error:
-                raise self._told(node, error) from None
+                raise self._error_for(node, error) from None
             found[node] = time.perf_counter() - start
         return found
 
     def _perform(self, node: Node, quietly: bool = False) -> None:
         if quietly and node.op.impure:
             slots = self.bound.slots
-            slots[node].array = slots[node.inputs[0]].array
+            slots[node].set(slots[node.inputs[0]].array)
             return
         for call in self.calls[node]:
             self.bound.perform(call)
             if events.listeners and not quietly:
                 self.bound.tell(call)
 
-    def _told(self, node: Node, error: BaseException) -> BaseException:
-        """Return the error with both lines: where the node was defined, and where it ran."""
-        if isinstance(error, GraphError):
-            error.defined, error.ran = error.defined or node.where, here()
-            return error
-        if isinstance(error, (ValueError, IndexError, TypeError)):
-            arrays = [self.bound.slots[x].array for x in node.inputs]
-            return self.bound.explained(node, arrays, error)
-        return error
+    def _error_for(self, node: Node, error: BaseException) -> BaseException:
+        known = isinstance(error, (GraphError, *STOPS))
+        return self.bound.error_for(node, error) if known else error  # type: ignore[arg-type]
 
     # ---- On threads -------------------------------------------------------------------------
 
@@ -174,7 +168,7 @@ class Parallel:
             with one_blas_thread():
                 spans = pool.run(devices)
         except TaskFailed as failure:
-            raise self._told(nodes[failure.task], failure.error) from None
+            raise self._error_for(nodes[failure.task], failure.error) from None
         return dict(zip(nodes, spans, strict=True))
 
     def run(

@@ -74,12 +74,7 @@ from minigrad.faces.dynet.shapes import (
     stacked,
     turned,
 )
-from minigrad.faces.dynet.trainers import (
-    AdamTrainer,
-    MomentumSGDTrainer,
-    SimpleSGDTrainer,
-    Trainer,
-)
+from minigrad.faces.dynet.trainers import AdamTrainer, MomentumSGDTrainer, SimpleSGDTrainer, Trainer
 from minigrad.faces.face import Face
 
 __all__ = [

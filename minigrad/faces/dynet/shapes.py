@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.dynet.graph import (
-    Expression,
-    Input,
-    aligned,
-    expression,
-    leaf,
-    op,
-    shaped,
-)
+from minigrad.faces.dynet.graph import Expression, Input, aligned, expression, leaf, op, shaped
 from minigrad.faces.face import failed, ordered
 from minigrad.faces.ties import corners
 

@@ -142,9 +142,7 @@ def chosen(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 __getattr__ = face = Face(
     "jax.lax",
     "stop_gradient",
-    calls={
-        "map(f, xs)": "scan(lambda carry, x: (carry, f(x)), 0.0, xs)[1]",
-    },
+    calls={"map(f, xs)": "scan(lambda carry, x: (carry, f(x)), 0.0, xs)[1]"},
     lacks={
         "jnp.add(x, y)": "add mul sub",
         "1 / jnp.sqrt(x)": "rsqrt",

@@ -64,10 +64,7 @@ def held(y: mg.Node, constants: Sequence[mg.Node]) -> Any:
 
 __getattr__ = face = Face(
     "theano.gradient",
-    calls={
-        "disconnected_grad(x)": "mg.stop_gradient(x)",
-        "zero_grad(x)": "mg.stop_gradient(x)",
-    },
+    calls={"disconnected_grad(x)": "mg.stop_gradient(x)", "zero_grad(x)": "mg.stop_gradient(x)"},
     lacks={
         "T.stack([T.grad(y[i], x) for i in range(3)])": "jacobian",
         "T.stack([T.grad(g[i], x) for i in range(3)])": "hessian",

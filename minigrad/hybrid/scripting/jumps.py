@@ -121,11 +121,7 @@ class _Lowering:
         return around.broke if isinstance(s, ast.Break) else around.skipped
 
     def _branches(
-        self,
-        s: ast.If,
-        body: Sequence[ast.stmt],
-        orelse: Sequence[ast.stmt],
-        around: Around | None,
+        self, s: ast.If, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], around: Around | None
     ) -> ast.If:
         new = ast.If(s.test, self.block(body, around), self.block(orelse, around))
         self.flow.alive[new] = (self._alive(body), self._alive(orelse))

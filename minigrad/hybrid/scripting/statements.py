@@ -41,10 +41,7 @@ class Rewriter:
     """Rewrites one function and the functions nested in it."""
 
     def __init__(
-        self,
-        tree: ast.FunctionDef,
-        known: Known,
-        untouched: Callable[[Any], bool],
+        self, tree: ast.FunctionDef, known: Known, untouched: Callable[[Any], bool]
     ) -> None:
         self.taken = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
         self.taken |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}

@@ -28,11 +28,7 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "ThresholdedRelu": lambda x, a, b: ops.where(x > a, x, 0),
     "ScaledTanh": lambda x, a, b: a * ops.tanh(x * b),
 }
-USUAL = {
-    "LSTM": ("Sigmoid", "Tanh", "Tanh"),
-    "GRU": ("Sigmoid", "Tanh"),
-    "RNN": ("Tanh",),
-}
+USUAL = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
 ALPHA = {"HardSigmoid": 0.2, "LeakyRelu": 0.01, "Elu": 1.0, "ThresholdedRelu": 1.0}
 BETA = {"HardSigmoid": 0.5}
 

@@ -60,12 +60,7 @@ def eager(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -> lis
 
 
 def recorded(
-    torch: Any,
-    module: Any,
-    inputs: Mapping[str, Any],
-    shape: Any,
-    builder: Builder,
-    lines: Lines,
+    torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, builder: Builder, lines: Lines
 ) -> list[Any]:
     """Run the model and build a graph of what ran: nodes for its results, or arrays.
 

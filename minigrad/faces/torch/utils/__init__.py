@@ -7,9 +7,6 @@ __all__ = ["data"]
 
 __getattr__ = face = Face(
     "torch.utils",
-    lacks={
-        "mg.record()": "tensorboard bottleneck",
-        "mg.nn.checkpoint(f)(x)": "checkpoint",
-    },
+    lacks={"mg.record()": "tensorboard bottleneck", "mg.nn.checkpoint(f)(x)": "checkpoint"},
 )
 __dir__ = face.names

@@ -6,8 +6,6 @@ from minigrad.faces.torch.nn.utils import rnn
 __all__ = ["rnn"]
 
 __getattr__ = face = Face(
-    "torch.nn.utils",
-    "clip_grad_norm_=clip_grad_norm clip_grad_value_=clip_grad_value",
-    of="optim",
+    "torch.nn.utils", "clip_grad_norm_=clip_grad_norm clip_grad_value_=clip_grad_value", of="optim"
 )
 __dir__ = face.names
