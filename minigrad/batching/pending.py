@@ -23,8 +23,9 @@ PARTS = ("_array", "creator", "requires_grad", "grad", "name")  # what a tensor 
 class Pending(Tensor):
     """A tensor of known shape and data type without values: a recorded operation's result.
 
-    It is laid out like a tensor, so that it can turn into one (`settle`). Until then the memory of
-    `data` and `creator` holds the group that it is noted in, and which member of it.
+    `settle` makes it a `Tensor` by assigning `__class__`: users and the tape hold this very object,
+    and the recorder's fast paths take no subclass. Python allows that only between equal layouts,
+    so there is no slot to add: the slots of `_array` and `creator` hold the group and the member.
     """
 
     __slots__ = ()

@@ -118,11 +118,14 @@ _all: weakref.WeakSet[Lock | Turn] = weakref.WeakSet()
 def _begin_child() -> None:
     for x in list(_all):
         x.begin_child()
+    # Python 3.11 makes the value of a `cached_property` under a lock that all objects of the class
+    # share, and a child would find it taken for ever. 3.12 dropped the lock; without it in 3.11,
+    # this loop can go. A list of our own would miss the property that someone adds tomorrow.
     for module in [m for name, m in sys.modules.items() if name.partition(".")[0] == PACKAGE]:
         for kind in [x for x in vars(module).values() if isinstance(x, type)]:
             for x in vars(kind).values():
                 if isinstance(x, functools.cached_property) and hasattr(x, "lock"):
-                    x.lock = threading.RLock()  # of Python 3.11; held while a value is made
+                    x.lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

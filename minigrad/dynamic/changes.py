@@ -149,7 +149,9 @@ class Changes:
         if len(self._found) < self._limit:
             return
         for key, change in list(self._found.items()):
-            alone = sys.getrefcount(change.holder) <= 2  # that of the entry, that of this call
+            # A NumPy scalar takes no weak reference, and one that a node saved must stay known.
+            # Its reference count is what tells: one is the entry's, one that of the call here.
+            alone = sys.getrefcount(change.holder) <= 2
             if not isinstance(change.holder, weakref.ref) and alone:
                 del self._found[key]
         self._limit = 2 * len(self._found) + 64

@@ -134,7 +134,7 @@ def make_jaxpr(fun: Callable[..., Any]) -> Callable[..., mg.Graph]:
 
     def call(*args: Any) -> mg.Graph:
         graph = mg.make_graph(of_tracers(fun, {}))(*as_arrays(args))
-        graph.__class__ = Jaxpr
+        graph.__class__ = Jaxpr  # not a copy: its nodes belong to this very graph
         return graph
 
     return call

@@ -231,7 +231,7 @@ def short(x: Any) -> Any:
 def traced(x: Any) -> Any:
     """Turn a node into a Tracer; return anything else unchanged."""
     if type(x) is mg.Node:
-        x.__class__ = Tracer
+        x.__class__ = Tracer  # not a copy: the graph and its readers hold this very node
     return x
 
 

@@ -350,7 +350,7 @@ def mapped(f: Callable[[Any], Any], x: Any) -> Any:
 def convert(x: Any) -> Any:
     """Convert a result to this module's Tensor, or to a SymbolicTensor in a traced function."""
     if type(x) is mg.Tensor:
-        x.__class__ = Tensor
+        x.__class__ = Tensor  # not a copy: a leaf's gradient belongs to the object the user holds
     x = symbolic(x)
     return constant(x) if isinstance(x, (np.ndarray, np.generic)) else x
 
@@ -358,7 +358,7 @@ def convert(x: Any) -> Any:
 def symbolic(x: Any) -> Any:
     """Turn a node into a SymbolicTensor; return anything else unchanged."""
     if type(x) is mg.Node:
-        x.__class__ = SymbolicTensor
+        x.__class__ = SymbolicTensor  # not a copy: the graph and its readers hold this very node
     return x
 
 

@@ -54,7 +54,7 @@ def get_default_graph() -> mg.Graph:
     """Return the current default graph, with TensorFlow 1's methods."""
     graph = mg.get_default_graph()
     if type(graph) is mg.Graph:
-        graph.__class__ = Graph
+        graph.__class__ = Graph  # not a copy: later nodes go into this very graph
     return graph
 
 

@@ -269,7 +269,7 @@ def weakened(x: Any, tensors: list[Any]) -> Any:
 def as_torch(x: Any) -> Any:
     """Convert a tensor to this module's Tensor; return anything else unchanged."""
     if type(x) is mg.Tensor:
-        x.__class__ = Tensor
+        x.__class__ = Tensor  # not a copy: a leaf's gradient belongs to the object the user holds
     return type(x)(map(as_torch, x)) if type(x) in (list, tuple) else x
 
 
