@@ -1,7 +1,7 @@
 // What the kernel sends, and what the modules hand to each other: for the checker, not the browser.
 
 type Pair = [string, string];
-type Clock = [Pair, string][];
+type Clock = Pair[];
 type Labels = Record<string, string>;
 type Words = Record<string, Pair>;
 type Keys = Record<string, () => void>;
@@ -203,7 +203,7 @@ interface Card {
   members: string[];
   counts: string[];
   cells: { g: Element; counts: string[]; seen: Record<string, unknown> }[];
-  parts: Record<"value" | "grad" | "clock" | "del", SVGTextElement | null>;
+  parts: Record<"value" | "grad" | "built" | "ran" | "del", SVGTextElement | null>;
   slots: Record<"value" | "grad", Element | null>;
   done: Element | null;
   whole: number;

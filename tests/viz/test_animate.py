@@ -190,6 +190,7 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
         ["build", "∂", *2 * ["run", "backward"]],
     ]
     assert "mg-ring" in dynamic["step1"], "built and run at once"
+    assert ["steps, not time" in side["head"] for side in (dynamic, static)] == [True, False]
     assert "mg-born" in static["step1"], "only built"
 
 

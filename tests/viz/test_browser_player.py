@@ -902,13 +902,15 @@ def test_each_card_tells_when_it_was_born_and_when_it_ran(
     clocks = page.locator("g.mg-output .mg-clock")
     assert told(clocks) == []
     page.locator(".mg-steps").fill("4")
-    assert told(clocks) == ["built 2 · ran 2", "built 4"]
+    assert told(clocks) == ["built, ran: step 2", "built at step 4"]
     page.keyboard.press("End")
-    assert told(clocks)[0] == "built 9 · ran 9", "the second call builds another one"
-    assert re.fullmatch(r"built 4 · ran \d+", told(clocks)[1])
+    dynamic, built, ran = told(clocks)
+    assert dynamic == "built, ran: step 9", "the second call builds another one"
+    assert built == "built at step 4"
+    assert re.fullmatch(r"ran at step \d+", ran)
     assert page.locator("g.mg-anew").count() == 3, "in the place of the first"
     page.get_by_role("button", name="中文", exact=True).click()
-    assert told(clocks)[0] == "构建 9 · 运行 9"
+    assert told(clocks)[0] == "第 9 步构建并运行"
 
 
 @pytest.mark.parametrize("language", ["en", "zh", "both"])
@@ -926,6 +928,19 @@ def test_the_score_says_what_was_built_and_what_ran(
     assert phases.all_text_contents() == said
     cut = "all => all.filter(e => !e.matches('.mg-bare') && e.scrollWidth > e.clientWidth).length"
     assert phases.evaluate_all(cut) == 0
+    axis = {"en": "steps, not time", "zh": "步数，不是时间"}
+    names = [text for text in page.locator(".mg-axis-name").all_inner_texts() if text]
+    (name,) = names  # of both: the axis is one
+    assert name == axis.get(language, " ".join(axis.values()))
+    clear = """() => {
+        const name = document.querySelector('.mg-axis-name').getBoundingClientRect();
+        const right = [...document.querySelectorAll('.mg-tick')].map(
+            tick => tick.getBoundingClientRect().right);
+        return right.length > 1 && Math.max(...right) < name.left;
+    }"""
+    for wide in (770, 390):
+        page.set_viewport_size({"width": wide, "height": 844})
+        page.wait_for_function(clear)
     page.locator(".mg-steps").fill("4")
     counts = page.locator(".mg-count").all_text_contents()
     assert counts == ["2", "2", "1", "2", "0", "0"]

@@ -104,8 +104,10 @@ SHOWN = """asked => {
     const card = g => {
         const text = row => g.querySelector('.mg-' + row)?.textContent ?? null;
         const done = g.querySelector('.mg-done');
+        const lines = [...g.querySelectorAll('.mg-clock')].map(line => line.textContent);
+        const clock = lines.length ? lines.filter(Boolean).join(' · ') : null;
         return [asked.filter(name => g.classList.contains('mg-' + name)),
-            text('value'), text('clock'), done && Number(done.getAttribute('width')),
+            text('value'), clock, done && Number(done.getAttribute('width')),
             [...g.querySelectorAll('.mg-cell')].map(cell => [...cell.classList].slice(1).sort())];
     };
     return Array.from({ length: Number(slider.max) + 1 }, (_, step) => {
@@ -129,7 +131,7 @@ def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dic
         found[f"{prefix}-{i}"] = [
             classes,
             None if value is None else state.value,
-            None if clock is None else " · ".join(f"{' '.join(w)} {n}" for w, n in state.clock),
+            None if clock is None else " · ".join(map(" ".join, state.clock)),
             wide,
             [sorted(looks) for looks in state.cells],
         ]

@@ -145,7 +145,7 @@ def test_words_fit_into_their_cards(name: str, language: str) -> None:
         x = mg.placeholder(NAMES[name], shape=(64, 784))
         y = mg.exp(x * x)
         drawn = picture(y, {id(y): NAMES[name] + "2"})
-    rooms = {n.id: Room(9, True, True) for n in drawn.nodes}
+    rooms = {n.id: Room(9, True, 2) for n in drawn.nodes}
     svg = one_language(drawing.render(drawn, "p", rooms), language)
     for group in elements(svg, "g"):
         if "node" not in group.get("class", "").split():

@@ -82,7 +82,7 @@ def test_words_are_painted_around_their_place_with_the_chinese_font() -> None:
 
 def drawn() -> str:
     made = picture(e1())
-    rooms = {n.id: Room(4, True, True) for n in made.nodes}
+    rooms = {n.id: Room(4, True, 2) for n in made.nodes}
     states = {"n1": State(("mg-born",)), "n2": State(("mg-ran",), "4", "1")}
     return one_language(render(made, "p", rooms, states), "en")
 

@@ -123,16 +123,16 @@ def test_every_word_of_the_browser_side_is_sent() -> None:
     assert set(viz.step(e1()).data["words"]) == set(WORDS)
 
 
-def test_a_film_that_goes_on_is_not_told_as_ended() -> None:
-    """Where both say the same at the end, the one that is not over is still bright."""
+def test_a_film_that_ended_is_grey_only_while_the_other_goes_on() -> None:
+    """At the last step of all both show their end, and both are bright."""
     long, short = (Film(picture(e1()), frames, viz.step(e1()).films[0].tracks) for frames in SHOWN)
     frames = Player([long, short]).data["frames"]
-    assert [frame.get("still") for frame in frames] == [None, None, [False, True]]
-    assert frames[2]["captions"][0] == frames[2]["captions"][1]
+    assert [frame.get("still") for frame in frames] == [None, None, [False, True], None]
+    assert frames[3]["captions"][0] == frames[3]["captions"][1]
 
 
 END = Frame(("end", "完"))
-SHOWN = ((Frame(("begin", "始")), END, END), (Frame(("begin", "始")), END))
+SHOWN = ((Frame(("begin", "始")), END, END, END), (Frame(("begin", "始")), END))
 
 
 def test_a_box_of_a_result_tells_what_it_is() -> None:

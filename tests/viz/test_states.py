@@ -39,7 +39,7 @@ def row(film: Film, step: int) -> dict[str, str]:
 
 def clock(card: State) -> tuple[str, ...]:
     """What the clock of a card says in each language."""
-    return tuple(" · ".join(f"{word[i]} {n}" for word, n in card.clock) for i in (0, 1))
+    return tuple(" · ".join(line[i] for line in card.clock) for i in (0, 1))
 
 
 def test_a_tape_grows_while_it_runs() -> None:
@@ -74,9 +74,15 @@ def test_a_still_of_a_step_shows_it_on_the_cards() -> None:
     assert early[names["3"]].classes == (), "a constant is no plan"
     assert late[names["Mul"]].classes == ("mg-ran", "mg-now")
     assert (late[names["Mul"]].value, late[names["Add"]].value) == ("4", "")
-    assert clock(late[names["Mul"]]) == ("built 2 · ran 7", "构建 2 · 运行 7")
-    assert clock(late[names["Add"]]) == ("built 4", "构建 4")
-    assert clock(late[names["x"]]) == ("built 1 · fed 6", "声明 1 · 得值 6")
+    assert clock(late[names["Mul"]]) == (
+        "built at step 2 · ran at step 7",
+        "第 2 步构建 · 第 7 步运行",
+    )
+    assert clock(late[names["Add"]]) == ("built at step 4", "第 4 步构建")
+    assert clock(late[names["x"]]) == (
+        "built at step 1 · fed at step 6",
+        "第 1 步声明 · 第 6 步得值",
+    )
     grown = on_cards(viz.step(e1()).films[0], 1)
     assert [s.classes for s in grown.values()] == [
         (),
@@ -121,7 +127,7 @@ def test_a_folded_layer_is_filled_by_what_of_it_has_run(which: str) -> None:
     card, filled = (on_cards(film, i, folded)[first.id] for i in (half, over))
     assert card.classes == ("mg-part", *plan, "mg-now")
     assert card.done == 0.5
-    assert clock(card)[0] == f"built {part.clock[0]} · ran 1/2"
+    assert clock(card)[0] == f"built at step {part.clock[0]} · ran 1 of 2"
     assert filled.classes == ("mg-ran", "mg-now")
 
 

@@ -51,7 +51,9 @@ def test_both_ways_the_difference_is_seen() -> None:
     assert states(planned, "mg-born") == ["x ", "× ", "+ "], "all of it, and nothing has run"
     assert states(end, "mg-ran") == ["× 4", "+ 7"] * 2
     assert states(end, "mg-born") == []
-    assert "built 4 · ran 17" in end
+    assert "built at step 4" in end
+    assert "ran at step 17" in end
+    assert "built, ran: step 9" in end
     assert "∂ 4" in end
     assert "∂ 4" not in grown
 

@@ -50,18 +50,22 @@ function material({ kind }, { born, ran, done, of, freed, again, value, gradient
   };
 }
 
+/** Words with their numbers. @param {Pair} pair @param {Record<string, number>} numbers @returns {Pair} */
+function filled(pair, numbers) {
+  return /** @type {Pair} */ (pair.map((half) => half.replace(/\{(\w+)\}/g, (_, name) => String(numbers[name]))));
+}
+
 /**
- * "born 3 · ran 7": words with their numbers.
+ * "built at step 3", "ran at step 7": when what became of a card.
  * @param {Card} card @param {ReturnType<typeof life>} life @param {Words} words @returns {Clock}
  */
 function clockwork({ kind }, { born, ran, done, of }, words) {
   const given = GIVEN.has(kind);
   if (born == null || kind === "constant") return [];
-  if (given && ran === born) return [[words.card_given, String(born)]];
-  /** @type {Clock[0]} */
-  const first = [given && ran != null ? words.card_declared : words.card_built, String(born)];
-  if (done > 0 && done < of) return [first, [words.card_ran, `${done}/${of}`]];
-  return ran == null ? [first] : [first, [given ? words.card_fed : words.card_ran, String(ran)]];
+  if (ran === born) return [filled(given ? words.card_given : words.card_both, { step: born })];
+  const first = filled(given && ran != null ? words.card_declared : words.card_built, { step: born });
+  if (done > 0 && done < of) return [first, filled(words.card_part, { done, of })];
+  return ran == null ? [first] : [first, filled(given ? words.card_fed : words.card_ran, { step: ran })];
 }
 
 /**
@@ -72,7 +76,8 @@ function clockwork({ kind }, { born, ran, done, of }, words) {
  */
 function card(g, members, calls) {
   const part = (/** @type {string} */ name) => /** @type {SVGTextElement | null} */ (g.querySelector(`.mg-${name}`));
-  const parts = { value: part("value"), grad: part("grad"), clock: part("clock"), del: part("del") };
+  const [built = null, ran = null] = /** @type {NodeListOf<SVGTextElement>} */ (g.querySelectorAll(".mg-clock"));
+  const parts = { value: part("value"), grad: part("grad"), built, ran, del: part("del") };
   const slots = { value: g.querySelector(".mg-swatch.mg-of-value"), grad: g.querySelector(".mg-swatch.mg-of-grad") };
   const [sign, name] = ["sign", "name"].map((kind) => part(kind)?.textContent ?? "");
   const kind = /mg-kind-(\w+)/.exec(g.getAttribute("class") ?? "")?.[1] ?? "";
@@ -123,7 +128,7 @@ function unroll({ cells }, { nodes, frames }, index, plan) {
 
 /**
  * Write a row of a card, if there is room for it and it says something else.
- * @param {Card} card @param {"value" | "grad" | "clock" | "del"} row @param {string | Clock} text
+ * @param {Card} card @param {"value" | "grad" | "built" | "ran" | "del"} row @param {string | Pair} text
  */
 function write(card, row, text) {
   const key = String(text);
@@ -134,12 +139,9 @@ function write(card, row, text) {
   if (typeof text === "string") line.textContent = text;
   else {
     line.replaceChildren();
-    text.forEach(([[en, zh], number], i) => {
-      if (i) line.append(" · ");
-      shape("tspan", { lang: "en" }, line).textContent = en;
-      line.append(" ");
-      shape("tspan", { lang: "zh" }, line).textContent = zh;
-      line.append(` ${number}`);
+    text.forEach((half, i) => {
+      if (i) line.append(" ");
+      shape("tspan", { lang: i ? "zh" : "en" }, line).textContent = half;
     });
   }
   return true;

@@ -192,7 +192,9 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   settle();
   if (moves) for (const part of shown) if (part instanceof Element) wipe(part);
   if (shown.some(Boolean)) renewBrief(box.g);
-  write(box, "clock", clockwork(box, state, data.words));
+  const [built = "", ran = ""] = clockwork(box, state, data.words);
+  write(box, "built", built);
+  write(box, "ran", ran);
   call(box, nodes, (stopped && notes[stopped]) || (value?.short ?? ""), gradient);
 }
 

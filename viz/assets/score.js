@@ -108,7 +108,7 @@ function score(place, data, { hover }) {
 function scoreKey(place, { lanes, words, swatches, nodes }) {
   const marks = lanes.flatMap(({ notes }) => notes.map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort || kind)));
   marks.push("held", "now", ...Object.values(nodes).flatMap(({ values }) => values.map(([, { bad }]) => (bad ? "bad" : ""))));
-  const looks = { built: words.key_built, both: words.phase_both, run: words.card_ran, input: words.key_input, gradient: words.gradient,
+  const looks = { built: words.key_built, both: words.phase_both, run: words.key_ran, input: words.key_input, gradient: words.gradient,
     ...(lanes[0]?.columns ? {} : { asked: words.key_asked, constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now }) };
   place.replaceChildren();
   for (const [look, word] of Object.entries(looks)) if (marks.includes(look)) say(make("span", `mg-key-${look}`, place), word);
@@ -183,6 +183,8 @@ function staff(place, lane, data) {
     return column;
   });
   const brow = called.length || first ? AXIS : BROW;
+  const axis = make("span", "mg-axis-name", lines);
+  if (first && !called.length) say(axis, words.score_axis);
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
@@ -251,7 +253,9 @@ function staff(place, lane, data) {
         each.classList.toggle("mg-brief-column", each.scrollWidth > column);
       });
       compose(parts, lane, notes, at, data.nodes);
-      if (first && brow > BROW && !called.length) stepAxis(parts.rest, at, data.frames.length);
+      if (!axis.firstChild) return;
+      axis.style.top = `${at.top - AXIS}px`;
+      stepAxis(parts.rest, at, data.frames.length, axis.offsetWidth);
     },
     /** @param {number} index */
     show(index) {
@@ -325,10 +329,10 @@ function layers(svg) {
 /** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */
 const middle = ([, row, , , , step], at) => [at.left + at.column * (step + 0.5), at.top + at.row * (row + 0.5)];
 
-/** The numbers of the steps, above the rows. @param {Element} parent @param {Place} at @param {number} steps */
-function stepAxis(parent, { left, column, top, wide }, steps) {
+/** The numbers of the steps, above the rows, up to what they count. @param {Element} parent @param {Place} at @param {number} steps @param {number} named pixels of its name */
+function stepAxis(parent, { left, column, top, wide }, steps, named) {
   const by = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * column >= TICK) ?? steps;
-  for (let step = 0, x = left + column / 2; step < steps && x < wide - 2 * END; step += by, x += by * column) // none under the playhead
+  for (let step = 0, x = left + column / 2; step < steps && x < wide - END - named - TICK / 2; step += by, x += by * column) // none under the name
     shape("text", { class: "mg-tick", x, y: top - 4 }, parent).textContent = String(step);
 }
 

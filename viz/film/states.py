@@ -11,7 +11,7 @@ from viz.picture.boxes import GIVEN, Picture, PictureNode, paths
 from viz.picture.summary import Summary
 from viz.picture.swatch import encoded
 from viz.picture.theme import MARKS
-from viz.words.text import ROWS
+from viz.words.text import row
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,18 @@ class State:
         return self.done == self.of
 
     def told(self, given: bool) -> cards.Clock:
-        """Return the clock's words with their numbers; `given`: for what computes nothing."""
+        """Return the lines of the clock; `given`: for what computes nothing."""
         born, ran = self.clock
         if born is None:
             return ()
-        if given and ran == born:
-            return ((ROWS["card_given"], str(born)),)
-        first = ROWS["card_declared" if given and ran is not None else "card_built"], str(born)
+        if ran == born:
+            return (row("card_given" if given else "card_both", step=born),)
+        first = row("card_declared" if given and ran is not None else "card_built", step=born)
         if 0 < self.done < self.of:
-            return first, (ROWS["card_ran"], f"{self.done}/{self.of}")
+            return first, row("card_part", done=self.done, of=self.of)
         if ran is None:
             return (first,)
-        return first, (ROWS["card_fed" if given else "card_ran"], str(ran))
+        return first, row("card_fed" if given else "card_ran", step=ran)
 
 
 def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, State]:

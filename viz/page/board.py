@@ -45,7 +45,7 @@ WORDS = [
     *("board_live", "board_table", "help", "close", "score", "details"),
     *("clock_built", "clock_run", "clock_gradient", "clock_both"),
     *("phase_both", "phase_build", "phase_gradients", "phase_run", "phase_backward"),
-    *("tally_built", "tally_run", "tally_gradient", "key_built", "key_input", "card_ran"),
+    *("tally_built", "tally_run", "tally_gradient", "key_built", "key_input", "key_ran"),
     *("gradient", "key_asked", "key_constant", "key_held", "key_bad", "key_now"),
 ]
 MODULES = (  # the browser's half

@@ -38,10 +38,10 @@ WORDS = [
     *("fold_short", "clock_built", "clock_run", "clock_gradient", "clock_both", "phase_both"),
     *("phase_build", "phase_gradients", "phase_run", "phase_backward", "tally_built", "tally_run"),
     *("tally_gradient", "key_built", "key_held", "key_asked", "key_input", "key_constant"),
-    *("key_bad", "key_now", "card_built", "card_ran", "card_declared", "card_fed", "card_given"),
-    "mark_origin",
-    *("swatch_value", "swatch_gradient", "look_swatch", "look_born", "look_ran", "look_now"),
-    *("look_grad", "look_bad", "look_freed", "look_marks"),
+    *("key_bad", "key_now", "key_ran", "card_built", "card_ran", "card_part", "card_both"),
+    *("card_declared", "card_fed", "card_given", "swatch_value", "swatch_gradient", "look_born"),
+    *("look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks", "look_swatch"),
+    *("mark_origin", "score_axis"),
 ]
 
 STILL = ("player", "keys")  # said in other words where nothing moves

@@ -32,7 +32,8 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     gradient = max((len(s.beside) for s in gradients), default=0)
     value = value and bool(longest or few or not film.still)
     width = longest if swatch else max(WIDTH, longest + 1) if value else 0
-    clock = not film.still and node.kind != "constant"
+    steps = {i for t in inside for i in (t.born, *(first for first, _ in t.values[:1]))}
+    clock = 0 if film.still or node.kind == "constant" else min(len(steps), 2)
     # Where it plays, cards of both modes are of one size: the same node, the same place.
     plan = few and value and (film.picture.kind == "static" or not film.still)
     back = any(s.raster for s in gradients)

@@ -118,16 +118,14 @@ class Staff:
             f"{now[c]} {ROWS[key][self.score.spoken]}" for c, key in TALLIES.items() if last[c]
         ]
         told, y = " · ".join(words), self.low + 18
-        line = ""
+        said = [ROWS["score_axis"][self.score.spoken]] if self is self.score.staffs[0] else []
         if not self.score.readable and self.notes.get(step):
-            label = self.made.rows[self.notes[step][0].row].label
-            room = self.score.width - 4 * EDGE - wide(self.title, SMALL) * 1.3 - wide(told, SMALL)
-            line = text(
-                "mg-clock", EDGE * 2 + wide(self.title, SMALL) * 1.3, y, _short(label, room)
-            )
+            said.append(self.made.rows[self.notes[step][0].row].label)
+        left = EDGE * 2 + wide(self.title, SMALL) * 1.3
+        room = self.score.width - 2 * EDGE - left - wide(told, SMALL)
         return (
             text("mg-count", EDGE, y, escape(self.title))
-            + line
+            + text("mg-clock", left, y, _short(" · ".join(said), room))
             + text("mg-clock", self.score.width - EDGE - 10, y, escape(told), "end")
         )
 

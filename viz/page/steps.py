@@ -110,11 +110,12 @@ def _bad(summary: Summary) -> dict[str, bool]:
 def frame(films: Sequence[Shown], swatches: Swatches) -> dict[str, Any]:
     """Return one step of all films; a film that ended earlier stays at its last frame.
 
-    What most steps lack is left out.
+    What most steps lack is left out. At the last step of all, each film shows its end.
     """
     alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
     now = [(film.frames[min(i, len(film.frames) - 1)], prefix) for film, prefix, i in films]
-    still = [i >= len(film.frames) for film, _, i in films]
+    ended = [i + 1 >= len(film.frames) for film, _, i in films]
+    still = [i >= len(film.frames) and not all(ended) for film, _, i in films]
     scale = films[0][0].scales.gradient
     flows = {f"{p}-{e}": flow for f, p in alive for e, flow in f.flows.items()}
     rare = {

@@ -87,7 +87,7 @@ def _larger(one: Room, other: Room) -> Room:
         one,
         value=max(one.value, other.value),
         gradient=max(one.gradient, other.gradient),
-        clock=one.clock or other.clock,
+        clock=max(one.clock, other.clock),
         plan=one.plan or other.plan,
         swatch=one.swatch or other.swatch,
         back=one.back or other.back,

@@ -14,7 +14,7 @@ from html import escape
 from viz.picture import swatch
 from viz.picture.boxes import PictureNode
 from viz.picture.theme import KINDS, LARGE, MARKS, NAME, ROUND, SMALL
-from viz.words.text import ROWS, Pair
+from viz.words.text import ROWS, Pair, row
 
 NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
 LINE_LIMIT = 160  # characters of a tooltip
@@ -25,12 +25,14 @@ BOLD = 1.14  # how much wider bold words are
 CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 CELL = (8, 14, 3)  # of a call in a strip: width, height, and what is left to the next, px
 ROWS_HIGH = {"head": 16, "main": 23, "cells": 24, "shape": 16, "grad": 18, "clock": 17}  # px
-PICTURED = {"main": swatch.HIGH + 6, "grad": swatch.HIGH + 5, "numbers": 15}  # with a swatch, px
+PICTURED = {"main": swatch.HIGH + 6, "grad": swatch.HIGH + 5, "numbers": 18}  # with a swatch, px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
 OPERATOR = re.compile(r"<text data-op[^>]*>[^<]*</text>")
-Clock = tuple[tuple[Pair, str], ...]  # words with their numbers: "born 3 · ran 7"
+LARGER = 1.12  # by which its words need more room on a page that shows the card smaller
+LATER = 14  # from one line of a clock to the next, px
+Clock = tuple[Pair, ...]  # its lines: "built at step 3", "ran at step 7"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a card keeps room for: characters of a value and of a gradient, a clock row.
+    """What a card keeps room for: characters of a value and of a gradient, lines of its clock.
 
     plan: whether it may be there before it has a value. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
@@ -64,7 +66,7 @@ class Room:
 
     value: int = 0
     gradient: int = 0
-    clock: bool = False
+    clock: int = 0
     plan: bool = False
     languages: tuple[str, ...] = ("en", "zh")
     low: bool = False
@@ -139,7 +141,8 @@ class Card:
             found |= {"sum": PICTURED["numbers"]} if room.gradient else {}
         elif room.gradient:
             found["grad"] = high["grad"]
-        return found | ({"clock": high["clock"]} if room.clock and not bare else {})
+        clock = high["clock"] + LATER * (room.clock - 1)
+        return found | ({"clock": clock} if room.clock and not bare else {})
 
     @property
     def size(self) -> tuple[int, int]:
@@ -150,7 +153,8 @@ class Card:
         every = {*languages, "both"} if len(languages) > 1 else languages
         head = max(map(self._head, every))
         none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if room.plan else 0
-        clock = max(wide(_ticks(self._clock, x), SMALL) for x in languages)
+        longest = row("card_both", step=88)
+        clock = LARGER * max(wide(_half(longest, x), SMALL) for x in languages) if room.clock else 0
         cells = len(self.node.cells) * (CELL[0] + CELL[2]) - CELL[2]
         sign, shape = wide(self.sign, LARGE) * BOLD, wide(self.shape, SMALL)
         value = room.value * 0.58 * (SMALL if room.swatch else LARGE)
@@ -163,14 +167,6 @@ class Card:
         back = wide("∂ ", NAME) + _after(swatch.WIDE) if room.back else 0
         width = 2 * PAD + max(head, main, cells, shape, value, gradient, back, clock)
         return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
-
-    @property
-    def _clock(self) -> Clock:
-        """The longest that there is room for: the same in both modes, of each length of film."""
-        if not self.room.clock:
-            return ()
-        ran = "88/88" if self.node.kind == "group" else "88"
-        return (ROWS["card_built"], "88"), (ROWS["card_ran"], ran)
 
     def _head(self, language: str) -> float:
         """Return the width of the first row, without the operator's name for both languages."""
@@ -217,7 +213,7 @@ class Card:
                 found.append(text("mg-shape", PAD, top + 31, escape(self.shape)))
             elif room.value or state.value:
                 found.append(text("mg-value", right, low - 6, escape(state.value), "end"))
-            if room.plan:
+            if room.plan and not (state.value or state.swatch):
                 none = bilingual(ROWS["card_none"])
                 found.append(text("mg-none", right, (top + low) / 2 + 5.5, none, "end"))
             return found
@@ -229,12 +225,13 @@ class Card:
         if name == "grad":
             return [text("mg-grad", PAD, low - 5, state.gradient and f"∂ {escape(state.gradient)}")]
         if name == "value":
-            return [text("mg-value", right, low - 3, escape(state.value), "end")]
+            return [text("mg-value", right, low - 6, escape(state.value), "end")]
         if name == "sum":
-            return [text("mg-grad", right, low - 3, escape(state.gradient), "end")]
+            return [text("mg-grad", right, low - 6, escape(state.gradient), "end")]
         if name == "shape":
             return [text("mg-shape", PAD, low - 4, escape(self.shape))]
-        return [text("mg-clock", PAD, low - 4, _ticks(state.clock))]
+        said = [bilingual(line) for line in state.clock] or room.clock * [""]
+        return [text("mg-clock", PAD, top + 13 + LATER * i, line) for i, line in enumerate(said)]
 
     def _aside(self, x: float, y: float) -> str:
         """Return the end of the first row: a name, or in a low card its shape."""
@@ -318,12 +315,6 @@ def _em(c: str) -> float:
     if c in WIDE:
         return 0.92
     return 0.7 if c.isupper() else 0.58
-
-
-def _ticks(clock: Clock, language: str = "") -> str:
-    """Return a clock as text in a language, or as SVG in both."""
-    told = (_half(word, language) if language else bilingual(word) for word, _ in clock)
-    return " · ".join(f"{word} {n}" for word, (_, n) in zip(told, clock, strict=True))
 
 
 def _half(pair: Pair, language: str) -> str:
