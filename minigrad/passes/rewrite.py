@@ -188,7 +188,7 @@ class Rewrite:
             [self.of(x) for x in side] for side in (old.inputs, old.outputs, old.effects)
         )
         graph = frozen(dict.fromkeys(self._sequence), inputs, outputs, effects, old.single)
-        graph.copies = self.copies
+        graph.notes[Rewrite] = self.copies  # until it is verified
         return graph
 
 

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -87,7 +87,6 @@ class Graph(GraphMethods):
         self.frozen = False
         self._operators: frozenset[Op] | None = None
         self._labels: dict[Node, str] | None = None
-        self.copies: Set[Node] = frozenset()  # of verified nodes, with other operands of equal spec
         self.embedded: set[Node] = set()  # constants that a branch or loop has copies of
         self.in_place: dict[Node, Node] = {}  # which operand a result is written over
         self.notes: dict[Any, Any] = {}  # what others keep with this graph, by keys of their own

@@ -127,3 +127,15 @@ def test_a_place_is_two_numbers_and_compares_by_value() -> None:
     first, second = (source.here() for _ in range(2))
     assert first == second
     assert first is not second
+
+
+def test_a_library_on_top_is_skipped_if_it_says_so() -> None:
+    library: dict[str, Any] = {}
+    exec(compile("def doubled(x):\n    return x * 2", "a_library.py", "exec"), library)
+    x = mg.placeholder("x", shape=())
+    assert library["doubled"](x).where.place == "a_library.py, line 2"
+    mg.treat_as_user_code("a_library.py", False)
+    y, number = library["doubled"](x), line()
+    assert (y.where.file, y.where.lineno) == ("test_source.py", number)
+    mg.treat_as_user_code("a_library.py")
+    assert library["doubled"](x).where.place == "a_library.py, line 2"

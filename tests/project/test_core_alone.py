@@ -18,12 +18,29 @@ from test_architecture import MODULES, PATHS, ROOT, ring
 
 CEILING = 9000  # lines of code of the core
 CORE, LIBRARY = ("core",), ("core", "library")
-WALKS = {  # those of minigrad/README.md, and the rings that they need
+TRAINING = """
+layer = mg.nn.Linear(2, 1, seed=0)
+optimiser = mg.optim.SGD(layer.parameters(), lr=0.1)
+layer(mg.ones(3, 2)).sum().backward()
+optimiser.step()
+print(layer.weight, layer.bias)
+"""
+SAVING = """
+import tempfile
+with tempfile.TemporaryDirectory() as folder:
+    mg.save(described(x), f"{folder}/it.graph")
+    graph = mg.load_graph(f"{folder}/it.graph")
+program = mg.compile(mg.optimize(graph), optimize=False)
+print(graph.text(), program({"x": 3.0}), program.source)
+"""
+WALKS = {  # those of minigrad/README.md, what the library is for, and the rings that they need
     1: (CORE, "print(x * x, mg.REGISTRY['Mul'](a, a), described(x).text())"),
     2: (CORE, "model(x).backward(); print(x.grad)"),
     3: (CORE, "print(mg.run(described(x), {'x': 3.0}))"),
     4: (LIBRARY, "print(mg.optimize(described(x), ['merge_common']).history[0])"),
     5: (LIBRARY, "f = mg.function(model); print(f(x), f(x), f.graph.text())"),
+    "training": (LIBRARY, TRAINING),
+    "compiling and saving": (LIBRARY, SAVING),
 }
 BEGIN = """
 import minigrad as mg, numpy as np
@@ -97,7 +114,7 @@ def test_the_core_stays_small() -> None:
 
 
 @pytest.mark.parametrize("walk", WALKS)
-def test_a_walk_runs_on_what_it_needs_alone(walk: int, copy: Copy) -> None:
+def test_a_walk_runs_on_what_it_needs_alone(walk: int | str, copy: Copy) -> None:
     rings, code = WALKS[walk]
     found = printed(copy(rings), BEGIN + code)
     assert found.strip()
