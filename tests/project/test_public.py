@@ -249,7 +249,9 @@ def copied(folder: Path, *tests: str) -> None:
         shutil.copytree(ROOT / package, folder / package)
     (folder / "tests").mkdir()
     for name in tests:
-        shutil.copy(ROOT / "tests" / f"{name}.py", folder / "tests")
+        (path,) = (ROOT / "tests").rglob(f"{name}.py")
+        (folder / path.relative_to(ROOT)).parent.mkdir(exist_ok=True)
+        shutil.copy(path, folder / path.relative_to(ROOT))
     shutil.copy(ROOT / "tests" / "fixtures.py", folder / "tests" / "conftest.py")
     shutil.copy(ROOT / "tests" / "covering.py", folder / "tests")
 
