@@ -95,6 +95,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     return copied
 
 
+@cache
 def printed(folder: Path, code: str) -> str:
     """What code prints with the engine of this folder."""
     done = subprocess.run(
