@@ -49,8 +49,8 @@ def is_user_code(path: str) -> bool:
 def treat_as_user_code(path: str, treat: bool = True) -> None:
     """Say whether lines of this file may be named as the user's, in errors and on nodes.
 
-    A library on top of minigrad passes its own `__file__` and False when it is imported. Errors then
-    name the line that called the library.
+    A library on top of minigrad passes its own `__file__` and False when it is imported. Errors
+    then name the line that called the library.
 
     >>> import minigrad as mg
     >>> mg.treat_as_user_code("my_library.py", False)
