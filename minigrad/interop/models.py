@@ -59,6 +59,10 @@ def _by_place(
         return model(*xs[:count], **dict(zip(keys, xs[count:], strict=True)))
 
     call.__name__ = function_name(model)
+    kept = [p for p in parameters if p.name in given and not p.kind.name.startswith("VAR_")]
+    kept = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=p.empty) for p in kept]
+    if len(kept) == count + len(keys):
+        call.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
     return call, [*bound.args, *bound.kwargs.values()]
 
 

@@ -32,11 +32,8 @@ from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = "1"
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [
-    str(ROOT / "tests"),
-    str(ROOT / "tests" / "viz"),
-    str(Path(__file__).parent / "models"),
-]
+FOLDERS = ("tests", "tests/viz", "tests/project", "tests/oracles/models")
+sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 
 from real_models import Entry, Made, models  # noqa: E402
 

@@ -60,8 +60,7 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
     for i, p in enumerate(data["parameters"]):
         if i in readers and "g" in p and len(p["shape"]) > 1:
             found = data["portraits"][p["g"]]
-            norm = found.get("norm")
-            if isinstance(norm, float) and not found.get("bad"):
+            if isinstance(norm := found.get("norm"), float) and not found.get("bad"):
                 norms.append((norm / p["size"] ** 0.5, readers[i], p["name"], norm))
     if not norms:
         return []

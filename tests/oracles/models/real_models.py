@@ -17,7 +17,8 @@ VISION = {
     "densenet121": 64, "squeezenet1_1": 64, "googlenet": 64, "inception_v3": 96,
     "mobilenet_v2": 64, "mobilenet_v3_small": 64, "shufflenet_v2_x1_0": 64, "mnasnet1_0": 64,
     "efficientnet_b0": 64, "regnet_y_400mf": 64, "convnext_tiny": 64, "swin_t": 64,
-    "swin_v2_t": 64, "vit_b_16": 64,
+    "swin_v2_t": 64, "vit_b_16": 64, "resnext50_32x4d": 64, "wide_resnet50_2": 64,
+    "efficientnet_v2_s": 64, "maxvit_t": 224,
 }  # fmt: skip
 OPTIONS = {
     "googlenet": {"init_weights": False},
@@ -29,12 +30,22 @@ TIMM = {
     "resnet10t": 64, "seresnet18": 64, "mixer_s32_224": 224, "gmlp_s16_224": 224,
     "pit_ti_224": 224, "deit_tiny_patch16_224": 224, "levit_128s": 224, "mobilevit_xxs": 64,
     "ghostnet_100": 64, "hrnet_w18_small": 64, "poolformer_s12": 64, "repvgg_a0": 64,
-    "coat_lite_tiny": 224, "resmlp_12_224": 224,
+    "coat_lite_tiny": 224, "resmlp_12_224": 224, "coatnet_nano_rw_224": 224,
+    "edgenext_xx_small": 64, "convmixer_768_32": 64, "fastvit_t8": 64,
 }  # fmt: skip
-SMP = {"Unet": "resnet18", "FPN": "resnet18", "Linknet": "resnet18", "DeepLabV3Plus": "resnet18"}
+SMP = ("Unet", "FPN", "Linknet", "DeepLabV3Plus", "MAnet", "PSPNet", "UnetPlusPlus")
 SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 200}
 WIDE = SMALL | {"intermediate_size": 128}
 GROUPED = WIDE | {"num_key_value_heads": 2}
+SEEING = {
+    "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128,
+    "image_size": 32, "patch_size": 8,
+}  # fmt: skip
+BOTH = {
+    "d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "vocab_size": 200,
+    "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 128, "decoder_ffn_dim": 128,
+}  # fmt: skip
 TEXT: dict[str, dict[str, Any]] = {
     "BertModel": WIDE, "RobertaModel": WIDE, "ElectraModel": WIDE,
     "AlbertModel": WIDE | {"embedding_size": 32},
@@ -48,7 +59,8 @@ TEXT: dict[str, dict[str, Any]] = {
     "BloomForCausalLM": {"hidden_size": 64, "n_layer": 2, "n_head": 4, "vocab_size": 200},
     "LlamaForCausalLM": GROUPED, "MistralForCausalLM": GROUPED, "Qwen2ForCausalLM": GROUPED,
     "PhiForCausalLM": WIDE, "GemmaForCausalLM": GROUPED | {"head_dim": 16},
-    "FalconForCausalLM": SMALL,
+    "FalconForCausalLM": SMALL, "DebertaV2Model": WIDE,
+    "MambaForCausalLM": {"hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 200},
     "GPTJForCausalLM": {
         "n_embd": 64, "n_layer": 2, "n_head": 4, "rotary_dim": 8, "vocab_size": 200,
     },
@@ -131,24 +143,78 @@ def smp_models() -> Iterator[tuple[str, Callable[[], Made]]]:
         smp = importlib.import_module("segmentation_models_pytorch")
         return getattr(smp, name)(encoder, encoder_weights=None).eval(), picture(64)
 
-    yield from ((name, partial(model, name, encoder)) for name, encoder in SMP.items())
+    yield from ((name, partial(model, name, "resnet18")) for name in SMP)
 
 
 def text_models() -> Iterator[tuple[str, Callable[[], Made]]]:
-    def model(name: str, sizes: dict[str, Any]) -> Made:
-        import torch
+    def model(name: str, sizes: dict[str, Any], given: Callable[[], tuple[Any, ...]]) -> Made:
         import transformers
 
         kind = getattr(transformers, name)
-        made = kind(kind.config_class(**sizes, attn_implementation="eager"))
-        return made.eval(), (torch.randint(0, 200, (1, 16)),)
+        return kind(kind.config_class(**sizes, attn_implementation="eager")).eval(), given()
 
-    yield from ((name, partial(model, name, sizes)) for name, sizes in TEXT.items())
+    yield from ((name, partial(model, name, sizes, tokens)) for name, sizes in TEXT.items())
+    yield from ((name, partial(model, name, *more)) for name, more in MORE.items())
+
+
+def tokens() -> tuple[Any, ...]:
+    import torch
+
+    return (torch.randint(0, 200, (1, 16)),)
+
+
+def noise(*shape: int) -> Any:
+    import torch
+
+    return torch.randn(*shape)
+
+
+# Models of transformers that read something else than tokens, or more: their sizes, their inputs.
+MORE: dict[str, tuple[dict[str, Any], Callable[[], tuple[Any, ...]]]] = {
+    "T5Model": (
+        {
+            "d_model": 64, "d_kv": 16, "d_ff": 128, "num_layers": 2, "num_heads": 4,
+            "vocab_size": 200,
+        },
+        lambda: (*tokens(), None, *tokens()),
+    ),
+    "BartModel": (BOTH | {"max_position_embeddings": 64}, lambda: (*tokens(), None, *tokens())),
+    "WhisperModel": (
+        BOTH | {
+            "num_mel_bins": 8, "max_source_positions": 32, "max_target_positions": 32,
+            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1,
+        },
+        lambda: (noise(1, 8, 64), None, *tokens()),
+    ),
+    "CLIPModel": (
+        {
+            "text_config": WIDE | {"max_position_embeddings": 32, "eos_token_id": 2},
+            "vision_config": SEEING, "projection_dim": 32,
+        },
+        lambda: (*tokens(), noise(1, 3, 32, 32)),
+    ),
+    "ViTModel": (SEEING, lambda: (noise(1, 3, 32, 32),)),
+    "SegformerModel": (
+        {
+            "hidden_sizes": [16, 32, 64, 64], "depths": [1, 1, 1, 1],
+            "num_attention_heads": [1, 2, 4, 4],
+        },
+        lambda: (noise(1, 3, 64, 64),),
+    ),
+    "Wav2Vec2Model": (
+        WIDE | {
+            "conv_dim": (32, 32), "conv_kernel": (10, 3), "conv_stride": (5, 2),
+            "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 16,
+            "num_conv_pos_embedding_groups": 4,
+        },
+        lambda: (noise(1, 800),),
+    ),
+}  # fmt: skip
 
 
 def flax_models() -> Iterator[tuple[str, Callable[[], Made]]]:
     """As the guides of Flax write them: with its older interface, linen, and its newer one, nnx."""
-    names = ("linen CNN", "linen Transformer", "linen LSTM", "nnx CNN")
+    names = ("linen CNN", "linen ResNet", "linen Transformer", "linen LSTM", "nnx CNN")
     yield from ((name, partial(flax_model, name)) for name in names)
 
 
@@ -167,6 +233,15 @@ def flax_model(name: str) -> Made:
                 x = linen.avg_pool(x, (2, 2), strides=(2, 2))
             x = linen.relu(linen.Dense(32)(x.reshape(x.shape[0], -1)))
             return linen.Dense(10)(x)
+
+    class ResNet(linen.Module):
+        @linen.compact
+        def __call__(self, x: Any) -> Any:
+            for features in (8, 16, 32):
+                y = linen.relu(linen.GroupNorm(4)(linen.Conv(features, (3, 3), (2, 2))(x)))
+                y = linen.GroupNorm(4)(linen.Conv(features, (3, 3))(y))
+                x = linen.relu(y + linen.Conv(features, (1, 1), (2, 2))(x))
+            return linen.Dense(10)(x.mean((1, 2)))
 
     class Transformer(linen.Module):
         @linen.compact
@@ -200,7 +275,8 @@ def flax_model(name: str) -> Made:
     if name == "linen LSTM":
         model, x = linen.RNN(linen.OptimizedLSTMCell(16)), steps
     else:
-        model, x = (CNN(), images) if name == "linen CNN" else (Transformer(), steps)
+        images_of = {"linen CNN": CNN, "linen ResNet": ResNet}
+        model, x = (images_of[name](), images) if name in images_of else (Transformer(), steps)
 
     def apply(variables: Any, x: Any) -> Any:
         return model.apply(variables, x)
@@ -210,7 +286,7 @@ def flax_model(name: str) -> Made:
 
 def equinox_models() -> Iterator[tuple[str, Callable[[], Made]]]:
     """As the examples of Equinox write them: the arrays of the model are the first argument."""
-    names = ("MLP", "CNN", "MultiheadAttention", "GRU")
+    names = ("MLP", "CNN", "MultiheadAttention", "GRU", "LSTM")
     yield from ((name, partial(equinox_model, name)) for name in names)
 
 
@@ -227,8 +303,9 @@ def equinox_model(name: str) -> Made:
 
         def __call__(self, xs: Any) -> Any:
             h = jax.numpy.zeros(self.cell.hidden_size)
+            h = (h, h) if isinstance(self.cell, eqx.nn.LSTMCell) else h
             h, _ = jax.lax.scan(lambda h, x: (self.cell(x, h), None), h, xs)
-            return self.linear(h)
+            return self.linear(h[0] if isinstance(h, tuple) else h)
 
     def called(model: Any, *inputs: Any) -> Made:
         arrays, rest = eqx.partition(model, eqx.is_array)
@@ -240,8 +317,9 @@ def equinox_model(name: str) -> Made:
 
     if name == "MLP":
         return called(eqx.nn.MLP(16, 10, 32, 3, key=keys[1]), steps[0])
-    if name == "GRU":
-        cell, linear = eqx.nn.GRUCell(16, 12, key=keys[1]), eqx.nn.Linear(12, 4, key=keys[2])
+    if name in ("GRU", "LSTM"):
+        kind = eqx.nn.GRUCell if name == "GRU" else eqx.nn.LSTMCell
+        cell, linear = kind(16, 12, key=keys[1]), eqx.nn.Linear(12, 4, key=keys[2])
         return called(RNN(cell, linear), steps)
     if name == "MultiheadAttention":
         return called(eqx.nn.MultiheadAttention(4, 16, key=keys[1]), steps, steps, steps)
