@@ -1002,7 +1002,9 @@ def test_what_is_no_number_is_marked_everywhere(tmp_path: Path, page: Page) -> N
     (word,) = page.locator("g.mg-bad .mg-said").all()
     cell, said = page.locator("g.mg-bad .mg-nan").bounding_box(), word.bounding_box()
     assert word.text_content() == "NaN"
-    assert cell and said and said["x"] > cell["x"], "on the cell that is NaN, and on no other"
+    assert cell is not None
+    assert said is not None
+    assert said["x"] > cell["x"], "on the cell that is NaN, and on no other"
     born = page.locator("g.mg-origin")
     assert born.locator(".mg-sign").all_text_contents() == ["Log"]
     assert "first NaN/∞" in (born.locator(".mg-word").text_content() or "")

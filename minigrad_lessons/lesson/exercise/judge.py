@@ -175,7 +175,8 @@ def difference(
     for fact, value in got.facts.items():
         name = fact.partition("[")[0]
         extra = fact not in want and want.get(name) == "a dict"
-        if extra and (name != "gradients" or np.any(value)):  # of 0, it may be there or not
+        # A gradient of 0 may be there or not.
+        if extra and (name != "gradients" or np.any(np.not_equal(value, 0))):
             return Wrong(fact, [row("check_extra", at=f"`{fact}`")])
     return None
 

@@ -46,7 +46,7 @@ def shapes(draw: Draw) -> Program:
     for n in g:
         size *= n
     return (
-        f"g = np.arange({float(size)}).reshape({tuple(g)})",
+        f"g = (0.3 * np.arange({size}) - {draw.below(3)}).reshape({tuple(g)})",
         f"x = np.zeros({tuple(x)})",
         "result = fit(g, x)",
     )
@@ -59,7 +59,7 @@ def shaped(g: tuple[int, ...], x: tuple[int, ...]) -> Program:
 STRETCH = Property(
     shapes,
     always=(
-        ("g = 2.0", "x = np.ones(2)", "result = fit(g, x)"),
+        ("x = np.ones(2)", "first = fit(2.0, x)", "result = fit(-0.3, x)"),
         *(shaped((2, 3, 3), x) for x in ((3, 3), (3,), (1, 3), (1, 3, 1), (2, 3, 1), (2, 1, 3))),
         *(shaped((3, 1, 2, 2), x) for x in ((1, 2, 1), (3, 1, 1, 2), (2, 2), ())),
         *(shaped(*two) for two in (((3, 1), (3, 4)), ((), (5,)), ((1, 1), (2, 3)))),

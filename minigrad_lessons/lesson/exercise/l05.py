@@ -55,9 +55,10 @@ def events(made: Names, engine: ModuleType) -> Names:
 CORE = Property(
     branches,
     always=tuple(
-        (
-            "f = lambda x: cond(x > 2 / x, lambda a, b: a * b, lambda a, b: a - b, x, x + [1, 2])",
-            *tried([3.0, 1.0, -0.5], tensor),
+        (f"f = lambda x: cond(x > 2 / x, {sides})", *tried([3.0, 1.0, -0.5], tensor))
+        for sides in (
+            "lambda a, b: a * b, lambda a, b: a - b, x, x + [1, 2]",
+            *("lambda a: a * a, lambda a: -a, x", "lambda a, b, c: a, lambda a, b, c: c, x, x, -x"),
         )
         for tensor in (False, True)
     ),

@@ -26,6 +26,7 @@ COND = "cond({t}, lambda z: z * {k}.0, lambda z: -z, {a})"
 LOOP = "while_loop(lambda z: z > -{k}.0, lambda z: z - 4.0, {t})"
 PAIRS: tuple[tuple[str, str], ...] = (
     ("{a}.sum(axis=0)", "{a}.sum(axis=1)"),
+    ('Node("Exp", [{a}], name="p")', 'Node("Exp", [{a}], name="q")'),
     *((f"constant({a})", f"constant({b})") for a, b in CONSTANTS),
     *((new, new) for new in ('placeholder("x")', 'Node("Variable", name="v", first=0.0)')),
     (COND, COND),

@@ -59,7 +59,7 @@ CORE = Property(
 )
 
 # Besides one that nobody knows: names that Python, a node, NumPy and a part of a word have.
-STRANGERS = ("Evil", "__import__", "__init__", "Init", "apply", "Save", "Const", "add")
+STRANGERS = ("Evil", "__import__", "__init__", "Init", "apply", "Save", "Const", "add", "Add ")
 DAMAGE = (
     *(f'data["nodes"][-1]["op"] = "{op}"' for op in STRANGERS),
     *(

@@ -113,11 +113,13 @@ STRETCH = Property(
         cache([f"({PIECES[0]}, {n}, 1)" for n in (*CONSTANTS, "1")]),
         cache([f"({PIECES[0]}, {n}, 1)" for n in ("-1", "-2")]),  # which have the same hash
         cache([f"({x}, 1, 1)" for x in (*PIECES, PIECES[0])]),
-        cache([f"({PIECES[0]}, {n}, 1)" for n in ("1.5", "float('1.5')", *range(12), "1.5")]),
+        cache(
+            [f"({PIECES[0]}, {n}, 1)" for n in ("1.5", "float('1.5')", *range(12), "1.504", "1.5")]
+        ),
         (
-            *("ran = []", "f = compiled(lambda x, n: ran.append(1) or x * n)"),
-            "g = compiled(lambda x, n: ran.append(1) or x - n)",
-            f"results = [both({PIECES[0]}, 2) for both in (f, g, f, g)]",
+            *("ran = []", "f = compiled(lambda x, a, b, n: ran.append(1) or x * n)"),
+            "g = compiled(lambda x, a, b, n: ran.append(1) or x - n)",
+            f"results = [both({PIECES[0]}, 1, 2, n) for n in (2, 3, 2) for both in (f, g)]",
         ),
     ),
 )
