@@ -29,18 +29,23 @@ from minigrad.static import Node
 from minigrad.static.handlers import HANDLERS, Run, Variables, value_of
 
 
-class Named(dict[str, Any]):
-    """Variables by the names that the text has for them; those without a value have their first."""
+class Named:
+    """Variables by the names that the text has for them."""
+
+    __slots__ = ("nodes", "values")
 
     def __init__(self, nodes: Mapping[str, Node], values: Variables) -> None:
-        super().__init__({name: values[node] for name, node in nodes.items() if node in values})
-        self.nodes, self.values_of = nodes, values
+        self.nodes, self.values = nodes, values
 
-    def __missing__(self, name: str) -> Array:
-        return value_of(self.nodes[name], self.values_of)
+    def __getitem__(self, name: str) -> Array:
+        return value_of(self.nodes[name], self.values)
 
-    def update(self, updates: Mapping[str, Any]) -> None:  # type: ignore[override]
-        self.values_of.update({self.nodes[name]: value for name, value in updates.items()})
+    def get(self, name: str, default: Any) -> Any:
+        return self.values.get(self.nodes[name], default)
+
+    def update(self, updates: Mapping[str, Any]) -> None:
+        for name, value in updates.items():
+            self.values[self.nodes[name]] = value
 
 
 class SpecializedProgram:

@@ -48,14 +48,14 @@ class Joined:
 
     def __call__(self, *arrays: Any) -> None:
         table, held = self._table, self._table.held
-        known, addresses = table._known, table._addresses
+        known, addresses = table.known, table.addresses
         for i, array in zip(self._places, arrays):  # noqa: B905, which costs time at each run
             if held[i] is not array:
-                found = known.get((i, id(array)))
-                if found is not None and found[0]() is array:
-                    held[i], addresses[i] = array, found[1]
-                else:
+                found = known[i].get(id(array))
+                if found is None:
                     table[i] = array
+                else:
+                    held[i], addresses[i] = array, found[1]
         try:
             if self._function is None:
                 self._function = self.unit.function(self._name) or _refuse

@@ -120,36 +120,36 @@ def _stem(node: Node) -> str:
 class Table:
     """The addresses of arrays, as C takes them; an array that is not as expected is noted.
 
-    Addresses are remembered: the arrays of variables take turns.
+    Addresses are remembered as long as their arrays live: those of variables take turns.
     """
 
     def __init__(self, specs: Sequence[Spec]) -> None:
         self._expected = [(s.shape, s.dtype) for s in specs]
         self.held: list[Array] = [None] * len(specs)
-        self._addresses = (ctypes.c_void_p * len(specs))()
-        self._known: dict[tuple[int, int], tuple[weakref.ref[Any], int]] = {}
-        self.start = ctypes.addressof(self._addresses)
+        self.addresses = (ctypes.c_void_p * len(specs))()
+        self.known: list[dict[int, tuple[weakref.ref[Any], int]]] = [{} for _ in specs]
+        self.start = ctypes.addressof(self.addresses)
         self.wrong: set[int] = set()
 
     def __setitem__(self, i: int, array: Array) -> None:
         self.held[i] = array
-        known = self._known.get((i, id(array)))
-        if known is not None and known[0]() is array:
-            self._addresses[i] = known[1]
+        known, key = self.known[i], id(array)
+        if key in known:
+            self.addresses[i] = known[key][1]
             return
         if (getattr(array, "shape", None), getattr(array, "dtype", None)) != self._expected[i]:
             self.wrong.add(i)
             return
         self.wrong.discard(i)
         try:
-            self._addresses[i] = address = ctypes.addressof(_buffer(array))
+            self.addresses[i] = address = ctypes.addressof(_buffer(array))
         except (TypeError, ValueError):  # read-only, of no elements, or not in one piece
             self.held[i] = array = np.ascontiguousarray(array)
-            self._addresses[i] = array.ctypes.data
+            self.addresses[i] = array.ctypes.data
             return
-        if len(self._known) > MOST_KNOWN:
-            self._known.clear()
-        self._known[i, id(array)] = weakref.ref(array), address
+        if len(known) > MOST_KNOWN:
+            known.clear()
+        known[key] = weakref.ref(array, lambda _: known.pop(key, None)), address
 
 
 _buffer = ctypes.c_char.from_buffer
