@@ -22,7 +22,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from viz.picture import layout
-from viz.words import mine
+from viz.words import user_files
 
 ROOT = Path(__file__).parent.parent
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -47,7 +47,7 @@ def environment(learner: str) -> dict[str, str]:
     if layout.bundled() is None:
         raise SystemExit("Drawings are stored as graphviz-pure lays them out: install it first.")
     ours = {name: text for name, text in os.environ.items() if not name.startswith("MINIGRAD_")}
-    return {**ours, "MINIGRAD_LANGUAGE": "en", mine.FOLDER: learner, layout.PINNED: "1"}
+    return {**ours, "MINIGRAD_LANGUAGE": "en", user_files.FOLDER: learner, layout.PINNED: "1"}
 
 
 def refresh(path: Path, timeout: int = 120) -> None:

@@ -78,7 +78,7 @@ class Body(Graph):
                 x if self.outer is None or x in self.outer else self.outer.lift(x, who="capture")
             )
             if isinstance(source, Node) and not self._surrounded_by(source):
-                raise source.graph.stray(source, "capture")
+                raise source.graph.wrong_graph_error(source, "capture")
             known = source is not x and id(source) in self._lifted
             node = self._lifted[id(source)][1] if known else self._stand_in(source)
             self._lifted[id(x)] = (x, node)
@@ -108,7 +108,7 @@ class Body(Graph):
             return super().python_value(node, use)
         return self.outer.python_value(node, use)  # a traced function knows its arguments' names
 
-    def stray(self, node: Node, who: str) -> GraphError:
+    def wrong_graph_error(self, node: Node, who: str) -> GraphError:
         outermost: Body = self
         while isinstance(outermost.outer, Body):
             outermost = outermost.outer

@@ -25,12 +25,12 @@ def graph_of(op: Op, operands: Iterable[Any]) -> Graph:
     nodes = [x for x in operands if isinstance(x, Node)]
     graph = nodes[0].graph if nodes else get_default_graph()
     if isinstance(graph, Body):
-        raise graph.stray(nodes[0], op.name)
+        raise graph.wrong_graph_error(nodes[0], op.name)
     if building.stack and building.stack[-1].frozen:
         raise FrozenGraphError("frozen", op=op.name, defined=here())
     for node in nodes:
         if node.graph is not graph:
-            raise node.graph.stray(node, op.name)
+            raise node.graph.wrong_graph_error(node, op.name)
     return graph
 
 
@@ -86,7 +86,7 @@ def control_dependencies(nodes: Iterable[Node]) -> Iterator[None]:
     found = [expect_node("control_dependencies", x) for x in nodes]
     for node in found:
         if around is not None and node.graph is not around and not isinstance(around, Body):
-            raise node.graph.stray(node, "control_dependencies")
+            raise node.graph.wrong_graph_error(node, "control_dependencies")
     building.controls = (*before, *found)
     try:
         yield
@@ -117,4 +117,4 @@ def expect_one_graph(who: str, outputs: Sequence[Node], inputs: Sequence[Node] =
     others = strange(inputs)
     needed = set(ancestors(outputs)) if others else ()
     for x in (*strange(outputs), *(x for x in others if x not in needed)):
-        raise x.graph.stray(x, who)
+        raise x.graph.wrong_graph_error(x, who)

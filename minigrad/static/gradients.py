@@ -86,7 +86,7 @@ def _target(x: Any, graph: Graph, reached: Container[Node]) -> Node | None:
     if node.graph is graph or node in reached:
         return node
     if not isinstance(graph, Body):
-        raise node.graph.stray(node, "gradients")
+        raise node.graph.wrong_graph_error(node, "gradients")
     return graph.lifted(node)
 
 

@@ -187,7 +187,7 @@ class Graph(GraphMethods):
         """Return any operand as a node of this graph; a tensor or number becomes a node once."""
         if isinstance(x, Node):
             if x.graph is not self:
-                raise x.graph.stray(x, who)
+                raise x.graph.wrong_graph_error(x, who)
             return x
         if hasattr(type(x), "as_node"):  # a Tensor: it knows whether it is a variable
             if id(x) not in self._lifted:
@@ -437,7 +437,7 @@ class Graph(GraphMethods):
                 events.emit("built", copy.op, copy)
         return new
 
-    def stray(self, node: Node, who: str) -> GraphError:
+    def wrong_graph_error(self, node: Node, who: str) -> GraphError:
         """Return the error about a node of this graph that was used in another one."""
         return GraphError("other_graph", op=who, name=node.name, defined=here())
 

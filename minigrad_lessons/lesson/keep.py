@@ -28,7 +28,7 @@ from IPython.display import display
 from minigrad_lessons.lesson import my_engine
 from minigrad_lessons.lesson.answers import looked_up, reached
 from minigrad_lessons.lesson.wording import Shown
-from viz.words import mine
+from viz.words import user_files
 from viz.words.text import Pair, printed, row
 
 __all__ = ["engine"]
@@ -117,7 +117,7 @@ def _gap(source: str, name: str, lesson: str) -> str:
 
 
 def _file() -> Path:
-    return mine.folder() / "my_engine" / "engine.py"
+    return user_files.folder() / "my_engine" / "engine.py"
 
 
 def _stored() -> tuple[str, dict[str, Part]]:
@@ -162,13 +162,13 @@ def _store(text: str) -> tuple[bool, list[Pair]]:
     if _is_edited(text):
         copy = _copy(file)
         told.append(row("engine_edited", copy=f"my_engine/{copy.name}"))
-        problem = mine.store(copy, file.read_bytes())
+        problem = user_files.store(copy, file.read_bytes())
     else:
         problem = None
-    problem = problem or mine.store(file, text)
+    problem = problem or user_files.store(file, text)
     package = file.with_name("__init__.py")
     if problem is None and not package.exists():
-        problem = mine.store(package, PACKAGE)
+        problem = user_files.store(package, PACKAGE)
     if problem is not None:
         return False, [row("engine_unkept", reason=problem)]
     return True, told
@@ -241,8 +241,8 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     >>> mine = engine("L02")
     … my_engine  written to my_engine/engine.py
       ours, as long as you have none: dynamic, static, topological_order, run_in_order
-    >>> x = mine.Node("Placeholder", name="x")
-    >>> [node.op for node in mine.topological_order([x * x + 3])]
+    >>> x = user_files.Node("Placeholder", name="x")
+    >>> [node.op for node in user_files.topological_order([x * x + 3])]
     ['Placeholder', 'Mul', 'Constant', 'Add']
     """
     known = sorted({part.lesson for part in whole()[1].values()})

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from minigrad_lessons.lesson.wording import GRADING, MARKS, bilingual, lines_of
-from viz.words import mine
+from viz.words import user_files
 from viz.words.text import Pair, row
 from viz.words.user import write
 
@@ -85,7 +85,7 @@ def progress(keep: bool | None = None) -> Progress:
     """
     problem = None
     if keep is not None:
-        problem = mine.choose(KEY, (_found() or {}) if keep else None)
+        problem = user_files.choose(KEY, (_found() or {}) if keep else None)
     return Progress(_found(), problem)
 
 
@@ -95,21 +95,21 @@ def note(kind: str, id: str, right: bool, answer: str = "") -> None:
     That the exercise of the tour is solved is always kept, as the parts of the engine are.
     """
     if right and id == "tour.exercise" and not os.environ.get(GRADING):
-        mine.choose(SOLVED, ["tour"])
+        user_files.choose(SOLVED, ["tour"])
     found = None if os.environ.get(GRADING) else _found()
     if found is not None:
         tries = found.get(id, {}).get("tries", 0) + 1
         when = datetime.now().isoformat(" ", "minutes")
         told = {"kind": kind, "answer": answer, "right": right, "tries": tries, "when": when}
-        mine.choose(KEY, found | {id: told})
+        user_files.choose(KEY, found | {id: told})
 
 
 def solved_lessons() -> list[str]:
     """Return the notebooks without a part of the engine whose exercise was solved."""
-    found = mine.choices().get(SOLVED)
+    found = user_files.choices().get(SOLVED)
     return found if isinstance(found, list) else []
 
 
 def _found() -> dict[str, dict[str, Any]] | None:
-    found = mine.choices().get(KEY)
+    found = user_files.choices().get(KEY)
     return found if isinstance(found, dict) else None

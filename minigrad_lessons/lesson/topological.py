@@ -20,7 +20,7 @@ from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
 from viz.picture.summary import Summary, summarize
 from viz.views.draw import names_in
-from viz.views.ways import shown
+from viz.views.viewable import shown
 from viz.words.text import ROWS, Pair, printed, row
 
 __all__ = ["topological_orders"]

@@ -16,7 +16,7 @@ import minigrad as mg
 import viz
 from minigrad import ops
 from minigrad.core import REGISTRY, Op, Sample
-from minigrad.interop.onnx.writing.sheet import TABLE
+from minigrad.interop.onnx.writing.builder import TABLE
 
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")

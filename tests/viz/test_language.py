@@ -17,7 +17,7 @@ from viz.page.document import SHEETS
 from viz.page.language import LanguageSwitch, _fallback_rules
 from viz.page.sheets import sheets
 from viz.picture import theme
-from viz.words import mine
+from viz.words import user_files
 
 module: Any = sys.modules["viz.page.language"]
 CODES = ["en", "zh", "both"]
@@ -26,7 +26,7 @@ CODES = ["en", "zh", "both"]
 @pytest.fixture(autouse=True)
 def english(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(module, "_switch", None)
-    monkeypatch.setenv(mine.FOLDER, str(tmp_path))
+    monkeypatch.setenv(user_files.FOLDER, str(tmp_path))
     set_language("en")
     yield
     set_language("en")
@@ -125,7 +125,7 @@ def test_the_first_language_is_the_readers_and_what_was_typed_holds_everywhere(
     monkeypatch.setattr(module.terminal, "of_windows", lambda: "")
     viz.language()
     assert (shown[0].language, shown[0].guessed, get_language()) == (first, guessed, first)
-    assert mine.choices() == {}, "a guess is not a choice"
+    assert user_files.choices() == {}, "a guess is not a choice"
     other = "en" if first == "zh" else "zh"
     shown[0].language = other  # as the browser sets it
     for _ in range(2):
@@ -142,7 +142,7 @@ def test_the_first_language_is_the_readers_and_what_was_typed_holds_everywhere(
     "spoilt", ["", "{", "[1]", '{"language": {"language": "fr"}}', "null", '{"language": 3}']
 )
 def test_a_spoilt_file_of_choices_is_none(spoilt: str, shown: list[Any]) -> None:
-    (mine.folder() / ".minigrad.json").write_text(spoilt, "utf-8")
+    (user_files.folder() / ".minigrad.json").write_text(spoilt, "utf-8")
     viz.language("en")
     assert get_language() == "en"
 
@@ -150,7 +150,7 @@ def test_a_spoilt_file_of_choices_is_none(spoilt: str, shown: list[Any]) -> None
 def test_where_nothing_can_be_written_a_choice_holds_as_long_as_the_kernel(
     shown: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(mine.FOLDER, str(tmp_path / "missing"))
+    monkeypatch.setenv(user_files.FOLDER, str(tmp_path / "missing"))
     viz.language("en")
     shown[0].language = "zh"
     viz.language("en")

@@ -12,8 +12,8 @@ from test_picture import digits, e1, e5
 import minigrad as mg
 import viz
 from viz.film.film import Film, latest
+from viz.film.node_details import told
 from viz.film.states import counted, on_cards, states
-from viz.film.told import told
 from viz.picture.cards import State
 
 pytestmark = pytest.mark.usefixtures("english")

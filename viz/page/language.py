@@ -24,7 +24,7 @@ from viz.page.document import SHEETS
 from viz.page.sheets import sheets
 from viz.page.stored import stored
 from viz.picture import theme
-from viz.words import mine
+from viz.words import user_files
 from viz.words.text import printed, row
 
 __all__ = ["language"]
@@ -56,7 +56,7 @@ class LanguageSwitch(anywidget.AnyWidget):
 
     def _keep(self, choice: dict[str, Any]) -> None:
         self._choice, self.guessed = choice, False
-        mine.choose("language", choice)
+        user_files.choose("language", choice)
 
     def follow(self, code: str | None) -> None:
         """Switch to the language a line requests, unless the reader chose another one instead.
@@ -64,7 +64,7 @@ class LanguageSwitch(anywidget.AnyWidget):
         The choice holds in every notebook of the folder, until a line requests another one. A
         line without a code requests the choice, or else the reader's first language.
         """
-        kept = mine.choices().get("language", self._choice)
+        kept = user_files.choices().get("language", self._choice)
         choice = kept if isinstance(kept, dict) else {}
         chosen = choice.get("language") if code in (None, choice.get("instead")) else None
         chosen = chosen if chosen in CODES else code

@@ -9,9 +9,9 @@ from typing import Any
 
 from viz.film.film import Film
 from viz.film.listing import listing
+from viz.film.node_details import about as about_node
+from viz.film.node_details import told
 from viz.film.states import calls, on_cards
-from viz.film.told import about as about_node
-from viz.film.told import told
 from viz.page.rooms import rooms_of
 from viz.page.steps import Swatches, Texts, file, frame, lanes, node, result
 from viz.page.together import Rooms, Together

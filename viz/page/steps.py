@@ -9,8 +9,8 @@ from typing import Any
 
 from viz.film.film import CLOCKS, PLANNED, Facts, Film, Flow, Track
 from viz.film.listing import Block
+from viz.film.node_details import SLOTS, Told
 from viz.film.score import BUILD, Note, Score, aligned, counted, score
-from viz.film.told import SLOTS, Told
 from viz.picture.boxes import GIVEN, PictureNode
 from viz.picture.summary import Summary
 from viz.picture.swatch import Raster, encoded, top_of

@@ -20,7 +20,7 @@ from minigrad.hybrid.tracing import Function, Traced
 from minigrad.hybrid.tracing.calls import CallOp
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, labels
-from viz.picture import others
+from viz.picture import foreign_engines
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
 from viz.picture.calls import Calls, in_layer, written, written_names
 from viz.picture.formula import sign
@@ -59,8 +59,8 @@ def picture(obj: Any, names: Mapping[int, str] = NAMELESS, bodies: bool = False)
         leaves = [t for t in items if t.creator is None]
         names = {**{id(t.creator): names[id(t)] for t in items if id(t) in names}, **names}
         return tape_picture(ancestors(outputs), outputs, leaves, names, bodies)
-    if items and all(map(others.is_other, items)):
-        return others.other_picture(others.behind(items), items, names)
+    if items and all(map(foreign_engines.is_other, items)):
+        return foreign_engines.other_picture(foreign_engines.behind(items), items, names)
     raise TypeError(printed("cannot_draw", value=brief(obj)))
 
 

@@ -21,7 +21,7 @@ from viz.picture.boxes import Picture
 from viz.picture.marks import ran
 from viz.picture.picture import brief
 from viz.views.step import argument_names
-from viz.views.ways import (
+from viz.views.viewable import (
     Place,
     Ran,
     Way,

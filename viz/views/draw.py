@@ -25,9 +25,9 @@ from viz.picture import drawing
 from viz.picture.boxes import paths
 from viz.picture.calls import called
 from viz.picture.cards import one_language
+from viz.picture.foreign_engines import is_other
 from viz.picture.formula import heading
 from viz.picture.layout import LayoutError
-from viz.picture.others import is_other
 from viz.picture.paint import paint
 from viz.picture.picture import Picture, picture
 from viz.views.explore import still_of

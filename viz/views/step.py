@@ -22,15 +22,15 @@ from minigrad.interop.captured import Captured
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
 from viz.explorer.explorer import Explorer
+from viz.film.foreign_film import other_film
 from viz.film.frames import Film, event_film, still_film, stopped_film
-from viz.film.others import other_film
 from viz.film.replay import replay_graph, replay_tape
 from viz.film.score import contrasted
 from viz.page.player import Player
 from viz.page.sliders import Sliders
 from viz.picture.calls import written_names
+from viz.picture.foreign_engines import is_other
 from viz.picture.matching import matching
-from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
 from viz.views.explore import FirstView, ends_of, seen_whole

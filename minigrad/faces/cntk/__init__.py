@@ -25,10 +25,10 @@ from minigrad.faces.cntk.functions import (
     elements,
     fetched,
     function,
+    gradients,
     op,
     product,
     reduced,
-    slopes,
 )
 from minigrad.faces.cntk.learners import Learner, UnitType, momentum_sgd, sgd
 from minigrad.faces.cntk.recurrence import glorot
@@ -116,18 +116,18 @@ class Trainer:
     def train_minibatch(self, arguments: Mapping[Any, Any], outputs: Any = None) -> Any:
         """Take one step for a minibatch, with the gradients of the sum of all losses."""
         changed = [p for learner in self.parameter_learners for p in learner.parameters]
-        gradients = [
+        of_loss = [
             Function(node, None, [self.loss_function])
-            for node in slopes(self.loss_function, changed)
+            for node in gradients(self.loss_function, changed)
         ]
         wanted = [*(outputs or ())]
-        found, count = self._measured(arguments, [*gradients, *wanted], training=True)
+        found, count = self._measured(arguments, [*of_loss, *wanted], training=True)
         by = dict(zip(changed, found, strict=False))
         for learner in self.parameter_learners:
             learner.update({p: by[p] for p in learner.parameters}, count)
         self.total_number_of_samples_seen += count
-        told = dict(zip(wanted, found[len(changed) :], strict=True))
-        return True if outputs is None else (True, told)
+        values = dict(zip(wanted, found[len(changed) :], strict=True))
+        return True if outputs is None else (True, values)
 
     def test_minibatch(self, arguments: Mapping[Any, Any]) -> float:
         """Return the mean of the evaluation function for a minibatch, without a step."""

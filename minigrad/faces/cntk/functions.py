@@ -20,10 +20,10 @@ __all__ = [
     "elements",
     "fetched",
     "function",
+    "gradients",
     "op",
     "product",
     "reduced",
-    "slopes",
 ]
 
 Shape = tuple[int, ...]
@@ -48,7 +48,7 @@ class Function:
         self.arguments: tuple[Any, ...] = _united(x.arguments for x in operands)
         self.parameters: tuple[Any, ...] = _united(x.parameters for x in operands)
         self.parts: dict[str, Any] = {k: v for x in operands for k, v in x.parts.items()}
-        self._slopes: dict[tuple[int, ...], list[Any]] = {}
+        self._gradients: dict[tuple[int, ...], list[Any]] = {}
 
     @property
     def shape(self) -> Shape:
@@ -111,7 +111,7 @@ class Function:
         wanted, given = [*(outputs or ())], self.given(at)
         nodes = [
             Function(node, x.axis, [self, x])
-            for node, x in zip(slopes(self, chosen), chosen, strict=True)
+            for node, x in zip(gradients(self, chosen), chosen, strict=True)
         ]
         found = fetched([*nodes, *wanted], given)
         by = dict(zip(chosen, found, strict=False))
@@ -197,15 +197,15 @@ def _outside(value: Any, lengths: Sequence[int] | None, axis: Axis | None) -> An
 RULES = ties.SECOND | ties.EACH  # where CNTK differs
 
 
-def slopes(y: Function, wrt: Sequence[Function]) -> list[Any]:
+def gradients(y: Function, wrt: Sequence[Function]) -> list[Any]:
     """Return the gradient nodes of the sum of y, built at the first call only."""
     key = tuple(map(id, wrt))
-    if key not in y._slopes:
+    if key not in y._gradients:
         with following(RULES):
             found = mg.gradients(mg.sum(y.node), [x.node for x in wrt])
         pairs = zip(found, wrt, strict=True)
-        y._slopes[key] = [mg.zeros_like(x.node) if g is None else g for g, x in pairs]
-    return y._slopes[key]
+        y._gradients[key] = [mg.zeros_like(x.node) if g is None else g for g, x in pairs]
+    return y._gradients[key]
 
 
 def function(x: Any) -> Function:

@@ -75,7 +75,7 @@ class ComputationGraph:
         for x in self.noted:
             x.tensor = None
 
-    def slope(self, root: Expression, x: Expression) -> Any:
+    def gradient(self, root: Expression, x: Expression) -> Any:
         """Return the gradient of one expression by another, recomputing those between them."""
         start = mg.tensor(x.run().detach(), requires_grad=True)
         found = {x: start}
@@ -83,11 +83,11 @@ class ComputationGraph:
             if any(operand in found for operand in e.operands):
                 found[e] = e.function(*[found.get(y, y.tensor) for y in e.operands])
         found_root = found.get(root, root.tensor.detach())
-        slope = None
+        gradient = None
         if found_root.requires_grad:
             with following(ties.SECOND):
-                slope = mg.grad(mg.sum(found_root), start, allow_unused=True)
-        return mg.zeros_like(start) if slope is None else slope
+                gradient = mg.grad(mg.sum(found_root), start, allow_unused=True)
+        return mg.zeros_like(start) if gradient is None else gradient
 
 
 class Now:
@@ -214,7 +214,7 @@ class Expression:
         if x.cg.root is None or x.index > root.index:
             raise failed(mg.GradientError, "face_no_backward")
         if full or x.trained or x is root:
-            return x._outside(x.cg.slope(root, x))
+            return x._outside(x.cg.gradient(root, x))
         return np.zeros_like(x.npvalue())
 
     # ---- signs ----

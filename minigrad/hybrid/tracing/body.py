@@ -108,7 +108,7 @@ class TracedBody(Body):
 
     def python_value(self, node: Node, use: str) -> Any:
         if self.frozen:  # tracing is over: it was kept somewhere
-            raise self.stray(node, "")
+            raise self.wrong_graph_error(node, "")
         about = {"name": node.name, "op": node.op, "shape": show_shape(node.shape)}
         names = ", ".join(self.arguments_behind(node))
         key = "from_arguments" if names else "from_nowhere"

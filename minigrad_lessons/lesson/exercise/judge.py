@@ -24,7 +24,7 @@ from minigrad_lessons.lesson.exercise.property import Names
 from minigrad_lessons.lesson.exercise.trial import SECONDS, Changed, Seen, nodes_of, run
 from minigrad_lessons.lesson.keep import reference, replaced
 from minigrad_lessons.lesson.limit import Endless, TooManyLines
-from viz.film.others import other_film
+from viz.film.foreign_film import other_film
 from viz.page.player import Player
 from viz.words.text import Pair, row
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
 from minigrad.core import TupleSpec
-from minigrad.interop.onnx.writing.sheet import TABLE, Sheet, written
+from minigrad.interop.onnx.writing.builder import TABLE, OnnxGraphBuilder, written
 from minigrad.ops import state
 from minigrad.ops.parts import output
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED
 
 
-def write(w: Sheet, nodes: Sequence[Node]) -> None:
+def write(w: OnnxGraphBuilder, nodes: Sequence[Node]) -> None:
     """Write nodes, which are in topological order."""
     for node in nodes:
         if node in w.values:
@@ -38,24 +38,24 @@ def write(w: Sheet, nodes: Sequence[Node]) -> None:
 
 
 @written(output)
-def _output(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _output(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return xs[0].split("\n")[node.attrs["index"]]
 
 
 @written(HISTORY)
-def _history(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _history(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Return the name of the history that a loop kept of a state."""
     loop, index = node.inputs[0], node.attrs["index"]
     return w.kept[loop][_kept(w, loop).index(index)]
 
 
-def _kept(w: Sheet, loop: Node) -> list[int]:
+def _kept(w: OnnxGraphBuilder, loop: Node) -> list[int]:
     """Return the indices of a loop's states that are read step by step."""
     return sorted({h.attrs["index"] for h in w.histories.get(loop, ())})
 
 
-def _inside(w: Sheet, body: Graph, names: Sequence[str]) -> Sheet:
-    inner = Sheet(w)
+def _inside(w: OnnxGraphBuilder, body: Graph, names: Sequence[str]) -> OnnxGraphBuilder:
+    inner = OnnxGraphBuilder(w)
     inner.histories = histories(body)
     inner.values.update(zip(body.inputs, names, strict=True))
     write(inner, body.nodes)
@@ -71,7 +71,9 @@ def histories(graph: Graph) -> dict[Node, list[Node]]:
     return found
 
 
-def _closed(w: Sheet, inner: Sheet, name: str, inputs: list[Any], outputs: list[Any]) -> Any:
+def _closed(
+    w: OnnxGraphBuilder, inner: OnnxGraphBuilder, name: str, inputs: list[Any], outputs: list[Any]
+) -> Any:
     """Build a branch's or body's graph; each result is computed in it under its own name."""
     results = []
     for source, like in outputs:
@@ -85,7 +87,7 @@ def _closed(w: Sheet, inner: Sheet, name: str, inputs: list[Any], outputs: list[
 
 
 @written(COND)
-def _cond(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _cond(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     arms = {}
     for key, option in (("then", "then_branch"), ("orelse", "else_branch")):
         body = node.attrs[key]
@@ -97,18 +99,18 @@ def _cond(w: Sheet, node: Node, xs: list[str]) -> Any:
     return found if count > 1 else str(found)
 
 
-def _carried(inner: Sheet, body: Graph, count: int) -> tuple[list[str], list[Any]]:
+def _carried(inner: OnnxGraphBuilder, body: Graph, count: int) -> tuple[list[str], list[Any]]:
     names = [inner.name(x.name) for x in body.inputs[:count]]
     return names, [inner.info(n, x) for n, x in zip(names, body.inputs[:count], strict=True)]
 
 
 @written(WHILE)
-def _while(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _while(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     test, body, n = node.attrs["test"], node.attrs["body"], node.attrs["carries"]
     start, captured = xs[:n], xs[n:]
     first = _inlined(w, test, [*start, *captured])
     w.node = node
-    inner = Sheet(w)
+    inner = OnnxGraphBuilder(w)
     inner.histories = histories(body)
     names, inputs = _carried(inner, body, n)
     inner.values.update(zip(body.inputs, [*names, *captured], strict=True))
@@ -127,7 +129,7 @@ def _while(w: Sheet, node: Node, xs: list[str]) -> Any:
     return found if isinstance(found, str) else list(found)
 
 
-def _inlined(w: Sheet, body: Graph, names: Sequence[str]) -> str:
+def _inlined(w: OnnxGraphBuilder, body: Graph, names: Sequence[str]) -> str:
     """Write the nodes of a single-result body inline; return the result's name."""
     kept = w.values
     w.values = {**kept, **dict(zip(body.inputs, names, strict=True))}
@@ -144,9 +146,9 @@ def _inlined(w: Sheet, body: Graph, names: Sequence[str]) -> str:
 
 
 @written(SCAN)
-def _scan(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _scan(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     body, n, m = node.attrs["body"], node.attrs["carries"], node.attrs["sequences"]
-    inner = Sheet(w)
+    inner = OnnxGraphBuilder(w)
     inner.histories = histories(body)
     names, inputs = _carried(inner, body, n + m)
     inner.values.update(zip(body.inputs, [*names, *xs[n + m :]], strict=True))
@@ -169,7 +171,7 @@ def _scan(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(FUSED)
-def _fused(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _fused(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write the operators of a fused node one by one."""
     body = node.attrs["body"]
     kept = w.values
@@ -181,5 +183,5 @@ def _fused(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(state.read_value)
-def _read_value(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _read_value(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Identity", xs[0])

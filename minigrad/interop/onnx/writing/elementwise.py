@@ -9,7 +9,14 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.interop.onnx.names import ELEMENTWISE, REDUCTIONS
-from minigrad.interop.onnx.writing.sheet import TABLE, Rule, Sheet, known, shape_of, written
+from minigrad.interop.onnx.writing.builder import (
+    TABLE,
+    OnnxGraphBuilder,
+    Rule,
+    known,
+    shape_of,
+    written,
+)
 from minigrad.ops.shape import positive_axes
 from minigrad.static import Node
 
@@ -23,7 +30,7 @@ TABLE.update({op: _plain(name) for op, name in NAMES.items()})
 
 
 @written(ops.add, ops.mul)
-def _sums(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _sums(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write addition or multiplication; for Booleans they are Or and And."""
     add = node.op is ops.add
     if node.dtype.kind == "b":
@@ -32,19 +39,19 @@ def _sums(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.less, ops.greater, ops.less_equal, ops.greater_equal)
-def _compared(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _compared(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     if node.inputs[0].dtype.kind == "b":
         xs = [w.cast(x, np.int32) for x in xs]
     return w.emit(ELEMENTWISE[node.op], *xs)
 
 
 @written(ops.not_equal)
-def _not_equal(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _not_equal(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Not", w.emit("Equal", *xs))
 
 
 @written(ops.logical_and, ops.logical_or, ops.logical_xor, ops.logical_not)
-def _logical(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _logical(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     xs = [
         x if y.dtype.kind == "b" else w.cast(x, np.bool_)
         for x, y in zip(xs, node.inputs, strict=True)
@@ -53,17 +60,17 @@ def _logical(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.isnan)
-def _isnan(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _isnan(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("IsNaN", xs[0] if node.inputs[0].dtype.kind == "f" else w.cast(xs[0], np.float32))
 
 
 @written(ops.cast)
-def _cast(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _cast(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.cast(xs[0], node.dtype)
 
 
 @written(ops.log1p)
-def _log1p(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _log1p(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write log1p as x · log(1 + x) / ((1 + x) − 1), which is accurate near 0."""
     x, one = xs[0], w.like(1, node)
     u = w.emit("Add", x, one)
@@ -76,29 +83,29 @@ def _log1p(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.floor, ops.ceil, ops.round)
-def _rounded(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _rounded(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit(node.op.name if node.dtype.kind == "f" else "Identity", xs[0])
 
 
 @written(ops.gelu)
-def _gelu(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _gelu(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Gelu", xs[0], approximate=node.attrs.get("approximate", "none"))
 
 
 @written(ops.step)
-def _step(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _step(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.cast(w.emit("Greater", xs[0], w.like(0, node.inputs[0])), node.dtype)
 
 
 @written(ops.share_of_maximum)
-def _share_of_maximum(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _share_of_maximum(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     parts = [w.cast(w.emit(name, *xs), node.dtype) for name in ("Less", "LessOrEqual")]
     lost = w.emit("Mul", w.emit("Add", *parts), w.like(0.5, node))
     return w.emit("Sub", w.like(1, node), lost)
 
 
 @written(ops.within)
-def _within(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _within(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     low, high = node.attrs.get("low"), node.attrs.get("high")
     low = low if low is not None else -np.inf
     high = high if high is not None else np.inf
@@ -114,7 +121,7 @@ def _within(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.clip)
-def _clip(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _clip(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = xs[0] if node.inputs[0].dtype == node.dtype else w.cast(xs[0], node.dtype)
     for option, name in (("low", "Max"), ("high", "Min")):
         bound = node.attrs.get(option)
@@ -123,7 +130,7 @@ def _clip(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.floor_divide, ops.mod)
-def _whole_division(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _whole_division(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     a, b = xs
     if node.dtype.kind != "f":
         rest = w.emit("Mod", a, b)
@@ -144,13 +151,13 @@ def _whole_division(w: Sheet, node: Node, xs: list[str]) -> Any:
 REDUCED = REDUCTIONS | {ops.all: "ReduceMin", ops.any: "ReduceMax"}
 
 
-def axes_of(w: Sheet, node: Node, default: Any = None) -> list[int]:
+def axes_of(w: OnnxGraphBuilder, node: Node, default: Any = None) -> list[int]:
     x = node.inputs[0]
     w.rank(x)
     return list(positive_axes(node.op.name, node.attrs.get("axis", default), x.spec.shape or ()))
 
 
-def reduced(w: Sheet, name: str, x: str, axes: list[int], keep: bool) -> str:
+def reduced(w: OnnxGraphBuilder, name: str, x: str, axes: list[int], keep: bool) -> str:
     """Write a reduction over some axes; over none, an Identity."""
     if not axes:
         return str(w.emit("Identity", x))
@@ -158,7 +165,7 @@ def reduced(w: Sheet, name: str, x: str, axes: list[int], keep: bool) -> str:
 
 
 @written(*REDUCED)
-def _reduced(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _reduced(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     default = 0 if node.op is ops.prod else None
     axes, keep = axes_of(w, node, default), bool(node.attrs.get("keepdims"))
     if node.op not in (ops.all, ops.any):
@@ -168,7 +175,7 @@ def _reduced(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.logsumexp)
-def _logsumexp(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _logsumexp(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write logsumexp: subtract the maximum, then add it back, unless it is infinite."""
     axes, keep = axes_of(w, node), bool(node.attrs.get("keepdims"))
     top = reduced(w, "ReduceMax", xs[0], axes, True)
@@ -179,7 +186,7 @@ def _logsumexp(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.argmax, ops.argmin)
-def _position(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _position(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis, keep = node.attrs.get("axis"), bool(node.attrs.get("keepdims"))
     x, source = xs[0], node.inputs[0]
     if source.dtype.kind == "b":
@@ -193,7 +200,7 @@ def _position(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.argsort)
-def _argsort(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _argsort(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis = int(node.attrs.get("axis", -1))
     count = w.emit("Gather", w.shape(node.inputs[0]), w.ints(axis))
     largest = int(bool(node.attrs.get("descending")))
@@ -202,7 +209,7 @@ def _argsort(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.share_of_extreme)
-def _share_of_extreme(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _share_of_extreme(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axes, y = axes_of(w, node), xs[1]
     if not node.attrs.get("keepdims") and axes:
         y = w.emit("Unsqueeze", y, w.ints(*axes))
@@ -211,13 +218,13 @@ def _share_of_extreme(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.cumsum)
-def _cumsum(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _cumsum(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis = w.constant(node.attrs.get("axis", 0), np.int64)
     return w.emit("CumSum", xs[0], axis, reverse=int(bool(node.attrs.get("reverse"))))
 
 
 @written(ops.prod_of_others)
-def _prod_of_others(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _prod_of_others(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write the product of all elements before each one times that of all after it."""
     x = node.inputs[0]
     axis = node.attrs.get("axis", 0) % w.rank(x)
@@ -236,7 +243,7 @@ def _prod_of_others(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.count)
-def _count(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _count(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x, y = node.inputs
     if known(x) and known(y):
         n = math.prod(shape_of(x)) / max(math.prod(shape_of(y)), 1)
@@ -247,11 +254,11 @@ def _count(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.softmax, ops.log_softmax)
-def _softmax(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _softmax(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit(node.op.name, xs[0], axis=int(node.attrs.get("axis", -1)))
 
 
-def one_hot(w: Sheet, labels: str, scores: Node, dtype: Any) -> str:
+def one_hot(w: OnnxGraphBuilder, labels: str, scores: Node, dtype: Any) -> str:
     depth = w.emit("Gather", w.shape(scores), w.constant(-1, np.int64))
     numbers = w.emit("Range", w.constant(0, np.int64), depth, w.constant(1, np.int64))
     places = w.emit("Unsqueeze", w.cast(labels, np.int64), w.ints(-1))
@@ -259,12 +266,12 @@ def one_hot(w: Sheet, labels: str, scores: Node, dtype: Any) -> str:
 
 
 @written(ops.one_hot)
-def _one_hot(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _one_hot(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return one_hot(w, xs[0], node.inputs[1], node.dtype)
 
 
 @written(ops.binary_cross_entropy)
-def _binary_cross_entropy(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _binary_cross_entropy(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     p, t = xs
     one, lowest = w.like(1, node), w.like(-100, node)
     rest = w.emit("Sub", one, p)
@@ -274,7 +281,7 @@ def _binary_cross_entropy(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.softmax_cross_entropy)
-def _loss(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _loss(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = xs[0] if node.inputs[0].dtype == node.dtype else w.cast(xs[0], node.dtype)
     scores = w.emit("LogSoftmax", x, axis=-1)
     places = w.emit("Unsqueeze", w.cast(xs[1], np.int64), w.ints(-1))
@@ -283,14 +290,14 @@ def _loss(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.softmax_cross_entropy_gradient)
-def _loss_gradient(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _loss_gradient(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     y = w.emit("Softmax", xs[1], axis=-1)
     above = w.emit("Sub", y, one_hot(w, xs[2], node.inputs[1], node.dtype))
     return w.emit("Mul", above, w.emit("Unsqueeze", xs[0], w.ints(-1)))
 
 
 @written(ops.normalize)
-def _normalize(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _normalize(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axes = axes_of(w, node, -1)
     centred = w.emit("Sub", xs[0], reduced(w, "ReduceMean", xs[0], axes, True))
     variance = reduced(w, "ReduceMean", w.emit("Mul", centred, centred), axes, True)
@@ -299,7 +306,7 @@ def _normalize(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.matmul)
-def _matmul(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _matmul(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write MatMul; a vector by a transposed matrix becomes 2-D, as runtimes may misfuse it."""
     ranks = [w.rank(x) for x in node.inputs]
     flags = [bool(node.attrs.get(f)) for f in ("transpose_a", "transpose_b")]

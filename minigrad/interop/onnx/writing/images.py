@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.writing.sheet import Sheet, written
+from minigrad.interop.onnx.writing.builder import OnnxGraphBuilder, written
 from minigrad.ops.pool import _window as pool_window
 from minigrad.ops.windows import Window
 from minigrad.static import Node
 
 
-def _window(w: Sheet, node: Node, kernels: Node) -> Window:
+def _window(w: OnnxGraphBuilder, node: Node, kernels: Node) -> Window:
     size = tuple(w.length(kernels, i) for i in (2, 3))
     return Window.of(node.op.name, size, **node.attrs)
 
@@ -23,7 +23,7 @@ def _pads(window: Window) -> list[int]:
 
 
 @written(ops.conv2d)
-def _conv(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _conv(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     window = _window(w, node, node.inputs[1])
     options: dict[str, Any] = {
         "pads": _pads(window),
@@ -34,7 +34,7 @@ def _conv(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.conv2d_input)
-def _conv_input(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _conv_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write conv2d's input gradient; output_padding adds what no window reached."""
     kernels, x = node.inputs[1:]
     window = _window(w, node, kernels)
@@ -49,7 +49,7 @@ def _conv_input(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.conv2d_weight)
-def _conv_weight(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _conv_weight(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write conv2d's kernel gradient: Conv of images and gradients, batch and channels swapped."""
     kernels = node.inputs[2]
     window = _window(w, node, kernels)
@@ -67,7 +67,7 @@ def _conv_weight(w: Sheet, node: Node, xs: list[str]) -> Any:
     return parts[0] if len(parts) == 1 else w.emit("Concat", *parts, axis=0)
 
 
-def _channels(w: Sheet, x: str, i: int, count: int) -> str:
+def _channels(w: OnnxGraphBuilder, x: str, i: int, count: int) -> str:
     return str(w.emit("Slice", x, w.ints(i * count), w.ints((i + 1) * count), w.ints(1)))
 
 
@@ -81,23 +81,23 @@ def _pooling(node: Node) -> tuple[Window, dict[str, Any]]:
 
 
 @written(ops.max_pool2d)
-def _max_pool(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _max_pool(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("MaxPool", xs[0], **_pooling(node)[1])
 
 
 @written(ops.avg_pool2d)
-def _avg_pool(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _avg_pool(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("AveragePool", xs[0], count_include_pad=1, **_pooling(node)[1])
 
 
-def _chosen(w: Sheet, node: Node, x: str) -> str:
+def _chosen(w: OnnxGraphBuilder, node: Node, x: str) -> str:
     """Write the flat index of each window's first maximum, counted through all images."""
     _, places = w.emit("MaxPool", x, outputs=2, **_pooling(node)[1])
     return w.reshape(places, w.ints(-1))
 
 
 @written(ops.max_pool2d_input)
-def _max_pool_input(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _max_pool_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = node.inputs[2]
     zeros = w.emit("Expand", w.like(0, node), w.emit("Reshape", w.emit("Size", xs[2]), w.ints(1)))
     slopes = w.reshape(xs[0], w.ints(-1))
@@ -107,13 +107,13 @@ def _max_pool_input(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.max_pool2d_pick)
-def _max_pool_pick(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _max_pool_pick(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     flat = w.reshape(xs[0], w.ints(-1))
     return w.reshape(w.emit("Gather", flat, _chosen(w, node, xs[2])), w.shape(node.inputs[1]))
 
 
 @written(ops.avg_pool2d_input)
-def _avg_pool_input(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _avg_pool_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write avg_pool's input gradient as a transposed convolution with equal weights."""
     x, (window, options) = node.inputs[1], _pooling(node)
     area = window.size[0] * window.size[1]

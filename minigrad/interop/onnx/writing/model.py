@@ -15,8 +15,8 @@ from minigrad.diagnostics.source import here
 from minigrad.interop.onnx.writing import elementwise as elementwise
 from minigrad.interop.onnx.writing import images as images
 from minigrad.interop.onnx.writing import shapes as shapes
+from minigrad.interop.onnx.writing.builder import OPSET, OnnxGraphBuilder
 from minigrad.interop.onnx.writing.control import histories, write
-from minigrad.interop.onnx.writing.sheet import OPSET, Sheet
 from minigrad.ops import state
 from minigrad.static import Graph, Node, close_over
 from minigrad.static.build import placeholder
@@ -77,7 +77,7 @@ def _shaped(graph: Graph, shapes: Mapping[str, Sequence[int | None]]) -> Graph:
 
 
 def _model(graph: Graph, values: Mapping[str, Array]) -> Any:
-    w = Sheet()
+    w = OnnxGraphBuilder()
     onnx = w.onnx
     w.histories = histories(graph)
     labels = graph.labels
@@ -107,7 +107,7 @@ def _model(graph: Graph, values: Mapping[str, Array]) -> Any:
     return model
 
 
-def _weight(w: Sheet, x: Node, present: Array | None) -> Any:
+def _weight(w: OnnxGraphBuilder, x: Node, present: Array | None) -> Any:
     """Return a variable's initializer: its present value, or its initial one."""
     value: Array = x.attrs["value"] if present is None else present
     w.node = x
@@ -115,7 +115,7 @@ def _weight(w: Sheet, x: Node, present: Array | None) -> Any:
     return w.onnx.numpy_helper.from_array(np.array(value, order="C"), w.values[x])
 
 
-def _result(w: Sheet, labels: Any, y: Node, i: int) -> Any:
+def _result(w: OnnxGraphBuilder, labels: Any, y: Node, i: int) -> Any:
     """Add an output with its own name: a value may be returned twice, or be an input."""
     w.node = None
     source = w.values[y]

@@ -9,8 +9,15 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.interop.onnx.names import LENGTHS
+from minigrad.interop.onnx.writing.builder import (
+    FIRST,
+    LAST,
+    OnnxGraphBuilder,
+    known,
+    shape_of,
+    written,
+)
 from minigrad.interop.onnx.writing.elementwise import reduced
-from minigrad.interop.onnx.writing.sheet import FIRST, LAST, Sheet, known, shape_of, written
 from minigrad.ops.indexing import numpy_key
 from minigrad.ops.placing import put, put_slice
 from minigrad.ops.shape import positive_axes
@@ -18,7 +25,7 @@ from minigrad.static import Node
 
 
 @written(ops.reshape)
-def _reshape(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _reshape(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     shape = node.attrs["shape"]
     if 0 in shape and -1 in shape:
         shape = shape_of(node) if known(node) else shape
@@ -26,24 +33,24 @@ def _reshape(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.reshape_like)
-def _reshape_like(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _reshape_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.reshape(xs[0], w.shape(node.inputs[1]))
 
 
 @written(ops.transpose)
-def _transpose(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _transpose(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axes, rank = node.attrs.get("axes"), w.rank(node.inputs[0])
     order = range(rank)[::-1] if axes is None else [a % rank for a in axes]
     return w.emit("Transpose", xs[0], perm=list(order))
 
 
 @written(ops.expand_dims)
-def _expand_dims(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _expand_dims(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Unsqueeze", xs[0], w.ints(node.attrs["axis"]))
 
 
 @written(ops.squeeze)
-def _squeeze(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _squeeze(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis = node.attrs.get("axis")
     if axis is None:
         return w.emit("Squeeze", xs[0])
@@ -52,13 +59,13 @@ def _squeeze(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.broadcast_to)
-def _broadcast_to(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _broadcast_to(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     shape = [1 if n == -1 else n for n in node.attrs["shape"]]
     return w.emit("Expand", xs[0], w.ints(*shape) if shape else w.constant([], np.int64))
 
 
 @written(ops.broadcast_like)
-def _broadcast_like(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _broadcast_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     g, (source, like) = xs[0], node.inputs
     if not node.attrs.get("keepdims", True) and w.rank(source):
         axes = positive_axes("BroadcastLike", node.attrs.get("axis", ()), like.spec.shape or ())
@@ -67,7 +74,7 @@ def _broadcast_like(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.sum_like)
-def _sum_like(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _sum_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     g, like = node.inputs
     lead = w.rank(g) - w.rank(like)
     pairs = list(enumerate(zip((g.spec.shape or ())[lead:], like.spec.shape or (), strict=True)))
@@ -83,12 +90,12 @@ def _sum_like(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.full_like)
-def _full_like(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _full_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Expand", w.like(node.attrs["value"], node), w.shape(node.inputs[0]))
 
 
 @written(ops.pad)
-def _pad(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _pad(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     widths = node.attrs["widths"]
     pads = w.ints(*(a for a, _ in widths), *(b for _, b in widths))
     return w.emit("Pad", xs[0], pads, w.like(node.attrs.get("value", 0), node))
@@ -106,11 +113,11 @@ def _items(key: Any, rank: int) -> list[Any]:
 
 
 @written(ops.slice_)
-def _slice(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _slice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return _sliced(w, xs[0], node.attrs["key"], w.rank(node.inputs[0]))
 
 
-def _sliced(w: Sheet, x: str, key: Any, rank: int) -> str:
+def _sliced(w: OnnxGraphBuilder, x: str, key: Any, rank: int) -> str:
     y, axis = x, 0
     bounds: list[tuple[int, int, int, int]] = []
     gone, new, place = [], [], 0
@@ -141,7 +148,7 @@ def _sliced(w: Sheet, x: str, key: Any, rank: int) -> str:
 
 
 @written(ops.unslice)
-def _unslice(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _unslice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write the gradient of a slice: gather from g along each axis, padded with a zero."""
     g, x = xs[0], node.inputs[1]
     items = _items(node.attrs["key"], w.rank(x))
@@ -161,7 +168,7 @@ def _unslice(w: Sheet, node: Node, xs: list[str]) -> Any:
     return g if g != xs[0] else w.emit("Identity", g)
 
 
-def _spread(w: Sheet, g: str, axis: int, item: Any, x: Node) -> str:
+def _spread(w: OnnxGraphBuilder, g: str, axis: int, item: Any, x: Node) -> str:
     """Spread g along an axis of x; its positions may be known at run time only."""
     rank = w.rank(x)
     widths = [0] * (2 * rank)
@@ -182,14 +189,14 @@ def _spread(w: Sheet, g: str, axis: int, item: Any, x: Node) -> str:
     return str(w.emit("Gather", longer, place, axis=axis))
 
 
-def _numbers(w: Sheet, count: str) -> str:
+def _numbers(w: OnnxGraphBuilder, count: str) -> str:
     """Write the numbers 0, 1, 2, … up to a count."""
     zero, one = w.constant(0, np.int64), w.constant(1, np.int64)
     return str(w.emit("Range", zero, w.reshape(count, w.constant([], np.int64)), one))
 
 
 @written(put_slice)
-def _put_slice(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _put_slice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = node.inputs[0]
     if known(x):
         numbers = np.arange(math.prod(shape_of(x))).reshape(shape_of(x))
@@ -201,11 +208,11 @@ def _put_slice(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(put)
-def _put(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _put(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return _put_flat(w, node.inputs[0], xs[0], xs[1], w.cast(xs[2], np.int64))
 
 
-def _put_flat(w: Sheet, x: Node, name: str, values: str, places: str) -> str:
+def _put_flat(w: OnnxGraphBuilder, x: Node, name: str, values: str, places: str) -> str:
     shape = w.emit("Shape", places)
     flat = w.reshape(name, w.ints(-1))
     updates = w.reshape(w.emit("Expand", values, shape), w.ints(-1))
@@ -216,11 +223,11 @@ def _put_flat(w: Sheet, x: Node, name: str, values: str, places: str) -> str:
 # ---- Positions that are data --------------------------------------------------------------------
 
 
-def _whole(w: Sheet, x: str, node: Node) -> str:
+def _whole(w: OnnxGraphBuilder, x: str, node: Node) -> str:
     return x if node.dtype == np.int64 else w.cast(x, np.int64)
 
 
-def _together(w: Sheet, node: Node, xs: list[str], first: int) -> str:
+def _together(w: OnnxGraphBuilder, node: Node, xs: list[str], first: int) -> str:
     """Join positions for several axes into one operand, along its last axis."""
     sources = node.inputs[first:]
     names = [_whole(w, x, s) for x, s in zip(xs[first:], sources, strict=True)]
@@ -240,7 +247,7 @@ def _front(rank: int, axis: int, count: int) -> list[int]:
 
 
 @written(ops.take)
-def _take(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _take(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x, count = node.inputs[0], len(node.inputs) - 1
     rank = w.rank(x)
     axis = node.attrs.get("axis", 0) % rank
@@ -254,7 +261,7 @@ def _take(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.add_at)
-def _add_at(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _add_at(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     g, x = node.inputs[:2]
     count, rank = len(node.inputs) - 2, w.rank(x)
     axis = node.attrs.get("axis", 0) % rank
@@ -270,13 +277,13 @@ def _add_at(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.gather)
-def _gather(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _gather(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     places = _whole(w, xs[1], node.inputs[1])
     return w.emit("GatherElements", xs[0], places, axis=int(node.attrs["axis"]))
 
 
 @written(ops.scatter_add)
-def _scatter_add(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _scatter_add(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     zeros = w.emit("Expand", w.like(0, node), w.shape(node.inputs[1]))
     places = _whole(w, xs[2], node.inputs[2])
     axis = int(node.attrs["axis"])
@@ -287,18 +294,18 @@ def _scatter_add(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 
 @written(ops.concatenate)
-def _concatenate(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _concatenate(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Concat", *xs, axis=int(node.attrs.get("axis", 0)))
 
 
 @written(ops.stack)
-def _stack(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _stack(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis = node.attrs.get("axis", 0) % w.rank(node)
     return w.emit("Concat", *(w.emit("Unsqueeze", x, w.ints(axis)) for x in xs), axis=axis)
 
 
 @written(ops.piece)
-def _piece(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _piece(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis, index = node.attrs.get("axis", 0) % w.rank(node.inputs[0]), node.attrs["index"]
     lengths = [w.emit("Gather", w.shape(x), w.ints(axis)) for x in node.inputs[1 : index + 2]]
     start: Any = w.ints(0)
@@ -310,7 +317,7 @@ def _piece(w: Sheet, node: Node, xs: list[str]) -> Any:
 # ---- Computed lengths ---------------------------------------------------------------------------
 
 
-def _lengths(w: Sheet, node: Node) -> str:
+def _lengths(w: OnnxGraphBuilder, node: Node) -> str:
     """Write the lengths that the attribute `shape` describes, as a value."""
 
     def one(length: Any) -> str:
@@ -325,15 +332,15 @@ def _lengths(w: Sheet, node: Node) -> str:
 
 
 @written(ops.lengths_of)
-def _lengths_of(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _lengths_of(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Identity", _lengths(w, node))
 
 
 @written(ops.reshape_by)
-def _reshape_by(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _reshape_by(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.reshape(xs[0], _lengths(w, node))
 
 
 @written(ops.broadcast_by)
-def _broadcast_by(w: Sheet, node: Node, xs: list[str]) -> Any:
+def _broadcast_by(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Expand", xs[0], _lengths(w, node))

@@ -27,7 +27,7 @@ from viz.film.film import (
     operand,
 )
 from viz.picture import formula
-from viz.picture.others import behind, is_other, other_picture
+from viz.picture.foreign_engines import behind, is_other, other_picture
 from viz.picture.summary import summarize
 from viz.words.text import Pair, row
 

@@ -15,13 +15,13 @@ from minigrad.saving.encoding import text
 from minigrad.static import Node
 
 OPSET = 20
-Rule = Callable[["Sheet", Node, list[str]], Any]
+Rule = Callable[["OnnxGraphBuilder", Node, list[str]], Any]
 TABLE: dict[Op, Rule] = {}
 FIRST, LAST = -(1 << 63), (1 << 63) - 1  # slices without a bound
 
 
 def written(*ops: Op) -> Callable[[Rule], Rule]:
-    """Register the rule that writes these operators: (sheet, node, operand names) -> name."""
+    """Register the rule that writes these operators: (graph, node, operand names) -> name."""
 
     def enter(rule: Rule) -> Rule:
         TABLE.update(dict.fromkeys(ops, rule))
@@ -30,10 +30,10 @@ def written(*ops: Op) -> Callable[[Rule], Rule]:
     return enter
 
 
-class Sheet:
+class OnnxGraphBuilder:
     """An ONNX graph; that of a branch or a loop is nested in another, whose values it reads."""
 
-    def __init__(self, outer: Sheet | None = None) -> None:
+    def __init__(self, outer: OnnxGraphBuilder | None = None) -> None:
         self.onnx = wanted("onnx", extra="onnx")
         self.outer = outer
         self.nodes: list[Any] = []
@@ -58,11 +58,11 @@ class Sheet:
         return found
 
     def __getitem__(self, x: Node) -> str:
-        sheet: Sheet | None = self
-        while sheet is not None:
-            if x in sheet.values:
-                return sheet.values[x]
-            sheet = sheet.outer
+        graph: OnnxGraphBuilder | None = self
+        while graph is not None:
+            if x in graph.values:
+                return graph.values[x]
+            graph = graph.outer
         raise KeyError(x)
 
     # ---- Writing --------------------------------------------------------------------------------

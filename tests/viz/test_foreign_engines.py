@@ -10,9 +10,9 @@ import pytest
 
 import viz
 from minigrad_lessons.lesson import my_engine as mine
-from viz.film.others import other_film
+from viz.film.foreign_film import other_film
 from viz.page.player import Player
-from viz.picture.others import behind
+from viz.picture.foreign_engines import behind
 
 
 @pytest.fixture(autouse=True)
