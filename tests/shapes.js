@@ -111,6 +111,21 @@
     return meant.length && !seen ? [`${name}, which the step is about, is out of view`] : [];
   });
 
+  // Cards that are too small for all of their words leave out the same: not one shows what its neighbours don't.
+  const ofLevels = () => all(".mg-drawing").filter((drawing) => area(drawing)).flatMap((drawing) => {
+    const small = all("g.node:not(.mg-mute)", drawing).filter((g) => visible(g) && g.querySelector(".mg-short"));
+    const plain = small.filter((g) => !g.querySelector(".mg-swatch"));
+    const slots = (of) => small.flatMap((g) => all(`.mg-of-${of}[data-grid]:not([data-grid=""])`, g).map(() => g));
+    const kinds = {
+      value: [plain.filter((g) => g.querySelector(".mg-value")?.textContent), ".mg-short-value"],
+      gradient: [plain.filter((g) => g.querySelector(".mg-grad")?.textContent), ".mg-short-grad"],
+      "numbers of a value": [slots("value"), ".mg-short-cell:not(.mg-short-of-grad)"],
+      "numbers of a gradient": [slots("grad"), ".mg-short-of-grad"],
+    };
+    return Object.entries(kinds).flatMap(([kind, [having, part]]) =>
+      new Set(having.map((g) => Boolean(g.querySelector(part)))).size > 1 ? [`only some cards show their ${kind}`] : []);
+  });
+
   // What a view is before anybody touches it: whole, in view, and with all that it is to show.
   const atRest = () => {
     const wrong = [];
@@ -170,7 +185,7 @@
   });
 
   const look = (step) => {
-    const wrong = [...clashes(), ...ofWords(), ...ofScore(), ...ofEyes(), ...ofBelow()];
+    const wrong = [...clashes(), ...ofWords(), ...ofScore(), ...ofEyes(), ...ofLevels(), ...ofBelow()];
     if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page scrolls sideways");
     for (const sentence of wrong) if (!found.has(sentence)) found.set(sentence, step);
   };

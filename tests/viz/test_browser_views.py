@@ -137,6 +137,27 @@ def test_the_cases_of_all_views_cover_their_pairs() -> None:
         assert (len(widths), len(languages), len(themes)) == (3, 2, 2), name
 
 
+WRITTEN = """() => [...document.querySelectorAll('.mg-short')].map(short => short.parentNode)
+    .filter(g => ['W', 'b'].includes(g.querySelector('.mg-sign').textContent))
+    .map(g => [...g.querySelectorAll('.mg-short-cell')].map(text => text.textContent).join(' '))"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("name", "width", "said"),
+    [
+        ("step matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"]),
+        ("compare matrix", 770, ["1 -2 3 4", "0.5 -1"] * 2),  # its gradients are strips
+        ("compare matrix", 390, ["", ""] * 2),
+    ],
+)
+def test_small_cards_write_their_numbers_on_the_cells(
+    one: Page, name: str, width: int, said: list[str]
+) -> None:
+    shapes.opened(one, saved(name), width)
+    assert one.evaluate(WRITTEN) == said
+
+
 # What a change of the page of `step` makes the walk say.
 STYLES = {
     '"fit" is cut off': ".mg-tools button { width: 20px; min-width: 0; overflow: hidden; }",

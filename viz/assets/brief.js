@@ -3,6 +3,7 @@
 const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
 const PICTURED = 0.28; // scale from which swatches can be read
+const [THIN, STRIP, DIGIT] = [8, 5, 10]; // pixels at least of a swatch, of one beneath another with numbers, and of a number
 const BRIEF = { font: 11, line: 12, edge: 2 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
@@ -89,10 +90,27 @@ function renewBrief(g) {
   if (scale) brief(g, Number(scale));
 }
 
+/**
+ * Let all such cards of a box show the same: a value, a gradient, numbers in cells only where each that
+ * has one has room for it.
+ * @param {HTMLElement} box
+ */
+function even(box) {
+  const cards = [...box.querySelectorAll("g.node:has(> .mg-short)")];
+  if (!cards.length) return;
+  const without = ["value", "grad", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
+  if (without.includes("value") && !without.includes("grad")) without.push("grad");
+  const key = without.join(" ");
+  if ((box.dataset.without ?? "") === key) return;
+  box.dataset.without = key;
+  cards.forEach(renewBrief);
+}
+
 /** @param {Element} g @param {number} scale */
 function brief(g, scale) {
   const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card, .mg-ref-card"), name));
   const room = wide * scale - 2 * BRIEF.edge;
+  const without = /** @type {HTMLElement | null} */ (g.closest(".mg-drawing"))?.dataset.without ?? "";
   const strip = g.querySelector(".mg-cell-card"); // the first of the calls in it, which come below the name
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
   let top = BRIEF.line + (strip ? thick * scale + BRIEF.edge : 0);
@@ -105,21 +123,29 @@ function brief(g, scale) {
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room) }));
-  const shown = lines[0].text ? lines.filter(({ text }) => text).slice(0, most) : []; // the name first
-  const word = most > (pictures.length ? 2 : 1) && shown.length && !g.matches(".mg-gone") && g.querySelector(".mg-word");
+  const some = lines.filter(({ text }) => text).slice(0, most);
+  for (const part of ["value", "grad"])
+    g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part));
+  const shown = lines[0].text ? some.filter(({ name }) => !without.includes(name)) : []; // the name first
+  const word = most > Math.max(shown.length, pictures.length ? 2 : 1) && shown.length && !g.matches(".mg-gone") && g.querySelector(".mg-word");
   const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
   if (became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
-  if (became.length) shown.splice(0, shown.length, { name: "word", text: "" }, ...shown.slice(0, most - 1));
+  if (became.length) shown.unshift({ name: "word", text: "" });
   const head = became.length ? 2 : 1; // lines above its pictures, or its calls
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
-  const key = `${scale} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")}`;
+  const grids = pictures.map((slot) => slot.getAttribute("data-grid") ?? "");
+  const key = `${scale} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
   g.classList.toggle("mg-mute", !shown.length);
   g.classList.toggle("mg-frameless", shown.some(({ text }) => written(text) > room + BRIEF.edge));
   for (const slot of slots) setPlace(slot, "scale(0)");
-  enlarge(pictures, wide, high, scale, (top + BRIEF.edge) / scale);
+  const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge) / scale);
+  const cells = places.map((place, i) => cellsOf(grids[i], place, scale));
+  const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
+  for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
+    g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
   shown.forEach(({ name, text }, i) => {
@@ -130,6 +156,28 @@ function brief(g, scale) {
     if (name === "word") bilingual([became[0], became[1]], line);
     else line.textContent = text;
   });
+  cells.forEach((found, i) => {
+    if (without.includes(back(i) ? "back" : "cells")) return;
+    for (const { x, y, text } of found ?? []) {
+      const place = { x: (x - (wide * scale) / 2).toFixed(1), y: (y - (high * scale) / 2).toFixed(1) };
+      shape("text", { class: `mg-short-cell${back(i) ? " mg-short-of-grad" : ""}`, ...place, "text-anchor": "middle" }, group).textContent = text;
+    }
+  });
+}
+
+/**
+ * The numbers of a tensor on its cells, in pixels of the card; null where they don't fit.
+ * @param {string} grid rows of numbers, "" if there are too many @param {{x: number, y: number, across: number, down: number}} place @param {number} scale
+ */
+function cellsOf(grid, { x, y, ...by }, scale) {
+  const rows = grid ? grid.split(";").map((row) => row.split(" ")) : [];
+  const [across, down] = [(by.across * SWATCH_WIDE * scale) / (rows[0]?.length ?? 1), (by.down * SWATCH_HIGH * scale) / rows.length];
+  const found = rows.flatMap((row, k) => row.map((number, i) => ({
+    x: x * scale + (i + 0.5) * across,
+    y: y * scale + (k + 0.5) * down + BRIEF.font * 0.35,
+    text: down < DIGIT - 0.1 ? "" : rounded(number, across - 4),
+  })));
+  return found.every(({ text }) => text) ? found : null;
 }
 
 /** Where a swatch stands: at its own place, or for a while elsewhere. @param {Element} slot @param {string} place */
@@ -139,20 +187,30 @@ function setPlace(slot, place) {
 }
 
 /**
- * The swatches of such a card, beneath its name, as large as there is room for: one below the other or beside it.
+ * The swatches of such a card, beneath its name, as large as there is room for: one below the other or beside
+ * it. Few numbers fill the card, so that they can be written on their cells: those of the value first.
  * @param {Element[]} slots @param {number} wide @param {number} high @param {number} scale @param {number} top
  */
 function enlarge(slots, wide, high, scale, top) {
   const edge = BRIEF.edge / scale;
+  const lines = slots.map((slot) => (slot.getAttribute("data-grid") ?? "").split(/;|^$/).filter(Boolean).length * (DIGIT / scale));
+  const few = lines.some(Boolean);
+  const from = few ? top - edge / 2 : top;
+  const room = high - from - (few ? edge / 2 : edge);
   const ways = [1, slots.length].map((columns) => {
-    const [broad, each] = [(wide - edge) / columns, (high - top - edge) / (slots.length / columns)];
+    const [broad, each] = [(wide - edge) / columns, room / (slots.length / columns)];
     return { columns, broad, each, by: Math.min((broad - edge) / SWATCH_WIDE, (each - edge / 2) / SWATCH_HIGH) };
   });
-  const { columns, broad, each, by } = ways[1].by > ways[0].by ? ways[1] : ways[0];
-  slots.forEach((slot, i) => {
-    const [column, row] = columns > 1 ? [i, 0] : [0, i];
-    const x = edge / 2 + column * broad + (broad - by * SWATCH_WIDE) / 2;
-    const y = top + row * each + (each - edge / 2 - by * SWATCH_HIGH) / 2;
-    setPlace(slot, by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${by.toFixed(3)})` : "scale(0)");
+  const beside = few ? room * scale < 2 * THIN : ways[1].by > ways[0].by;
+  const { columns, broad, each, by } = ways[beside ? 1 : 0];
+  const need = lines[0] + edge / 2;
+  const first = columns === 1 && slots.length > 1 && need > each && room - need > STRIP / scale ? need : each;
+  return slots.map((slot, i) => {
+    const [column, low, part] = columns > 1 ? [i, from, each] : [0, i ? from + first : from, i ? room - first : slots.length > 1 ? first : each];
+    const [across, down] = few ? [(broad - edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : [by, by];
+    const x = edge / 2 + column * broad + (broad - across * SWATCH_WIDE) / 2;
+    const y = low + (part - edge / 2 - down * SWATCH_HIGH) / 2;
+    setPlace(slot, by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${across.toFixed(3)} ${down.toFixed(3)})` : "scale(0)");
+    return { x, y, across, down };
   });
 }

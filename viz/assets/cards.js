@@ -149,10 +149,11 @@ function write(card, row, text) {
 
 /**
  * Draw a tensor on a card, if it is another one than before.
- * @param {Card} card @param {"value" | "grad"} of @param {string} code "" for none
+ * @param {Card} card @param {"value" | "grad"} of @param {string} code "" for none @param {string[][]} [grid] its numbers, if they are few
  */
-function picture(card, of, code) {
+function picture(card, of, code, grid) {
   const slot = card.slots[of];
+  slot?.setAttribute("data-grid", grid?.map((row) => row.join(" ")).join(";") ?? "");
   if (!slot || (card.seen[`swatch ${of}`] ?? "") === code) return false;
   card.seen[`swatch ${of}`] = code;
   slot.innerHTML = code && swatch(code);

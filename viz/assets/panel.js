@@ -132,6 +132,7 @@ function pane(data, parent, choose, scale, each) {
         if (part.card && (look !== part.look || said !== part.said || seen !== part.seen)) renewBrief(part.g);
         Object.assign(part, { look, said, seen });
       }
+      even(drawing);
       const stays = now.filter((g) => !g.classList.contains("mg-gone"));
       about = [stays, now, ran].find((some) => some.length) ?? [];
       if (!zoom?.whole()) bring(drawing, about);

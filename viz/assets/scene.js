@@ -149,6 +149,7 @@ function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
       "mg-linked": linked.has(id),
     });
   }
+  if (few) even(stage.drawing);
   stage.reach();
   const flowing = new Map(flows.map((flow) => [flow.arrow.id, flow]));
   for (const [id, arrow] of stage.arrows) {
@@ -185,9 +186,9 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   const { left, right } = stage.extent(box.g);
   const grad = gradientRow(gradient, share, right - left - 22);
   const shown = [write(box, "value", held) && box.parts.value,
-    picture(box, "value", stopped ? "" : coded(data, value)) && box.slots.value,
+    picture(box, "value", stopped ? "" : coded(data, value), stopped ? [] : value?.grid) && box.slots.value,
     write(box, "grad", box.slots.grad ? grad.slice(2) : grad) && box.parts.grad,
-    picture(box, "grad", coded(data, gradient)) && box.slots.grad,
+    picture(box, "grad", coded(data, gradient), gradient?.grid) && box.slots.grad,
     write(box, "del", gradient ? "∂" : "") && box.parts.del];
   settle();
   if (moves) for (const part of shown) if (part instanceof Element) wipe(part);

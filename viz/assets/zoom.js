@@ -72,6 +72,7 @@ function zoomable(box, shared, words) {
     box.classList.toggle("mg-far", scale < NEAR);
     box.classList.toggle("mg-brief", scale < SIGNED);
     abridge(box, scale);
+    even(box);
     if (middle.length) {
       box.scrollLeft = middle[0] * box.scrollWidth - room[0] / 2;
       box.scrollTop = middle[1] * box.scrollHeight - room[1] / 2;
