@@ -25,7 +25,7 @@ from minigrad_lessons.lesson import check
 from minigrad_lessons.lesson import keep as growing
 from minigrad_lessons.lesson import my_engine as ours
 from minigrad_lessons.questions import all_lessons
-from viz.words import mine
+from viz.words import user_files
 
 PARTS = growing.whole()[1]
 LESSONS = sorted({part.lesson for part in PARTS.values()})
@@ -33,7 +33,7 @@ LESSONS = sorted({part.lesson for part in PARTS.values()})
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(mine.FOLDER, str(tmp_path))
+    monkeypatch.setenv(user_files.FOLDER, str(tmp_path))
     return tmp_path / "my_engine"
 
 
@@ -599,7 +599,7 @@ def test_where_nothing_can_be_written_a_lesson_goes_on(
         reason = "File exists"
     else:
         folder.parent.joinpath("file").write_text("")
-        monkeypatch.setenv(mine.FOLDER, str(folder.parent / "file"))
+        monkeypatch.setenv(user_files.FOLDER, str(folder.parent / "file"))
         reason = "Not a directory"
     engine = lessons.engine("L02")
     told = capsys.readouterr().out

@@ -26,7 +26,7 @@ from minigrad_lessons.lesson.exercise.judge import expected, judge
 from minigrad_lessons.lesson.keep import reference
 from minigrad_lessons.lesson.limit import Endless, limited
 from minigrad_lessons.questions import find_check
-from viz.words import mine
+from viz.words import user_files
 
 pytestmark = pytest.mark.usefixtures("english")
 numbers = count(1)
@@ -211,7 +211,7 @@ def test_short_programs_are_worth_half_the_points_where_they_are_counted(monkeyp
 
 
 def test_what_is_right_is_kept_and_said_so(tmp_path, monkeypatch):
-    monkeypatch.setenv(mine.FOLDER, str(tmp_path))
+    monkeypatch.setenv(user_files.FOLDER, str(tmp_path))
     right = "    return -(-cost // (slow - fast)) if slow > fast else None"
     right = f"def break_even(cost, slow, fast):\n{right}"
     said = repr(lessons.check("L13.core", *written("L13.core", right)))

@@ -12,7 +12,7 @@ import outputs
 import pytest
 
 from viz.picture import layout
-from viz.words import mine
+from viz.words import user_files
 
 CELLS = (
     "import minigrad_lessons as lessons, viz\nviz.language()",
@@ -38,7 +38,7 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "engine.py").write_text(OWN, "utf-8")
     chosen = {"language": {"language": "zh", "instead": "en"}, "progress": {}}
     (tmp_path / ".minigrad.json").write_text(json.dumps(chosen), "utf-8")
-    monkeypatch.delenv(mine.FOLDER)
+    monkeypatch.delenv(user_files.FOLDER)
     monkeypatch.setenv("MINIGRAD_LANGUAGE", "zh")
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     path = tmp_path / "00_notebook.ipynb"
@@ -73,7 +73,7 @@ def test_nothing_of_the_learner_and_the_machine_is_stored(
     assert "ours, as long as you have none: dynamic, static" in engine
     assert engine.startswith("3\n") or engine.endswith("\n3")
     assert drawn in ("'<?xml ver'", "'<svg widt'")
-    assert variables == str(sorted(["MINIGRAD_LANGUAGE", mine.FOLDER, layout.PINNED]))
+    assert variables == str(sorted(["MINIGRAD_LANGUAGE", user_files.FOLDER, layout.PINNED]))
     assert sorted(x.name for x in tmp_path.rglob("*")) == before
     assert (tmp_path / "my_engine" / "engine.py").read_text("utf-8") == OWN
 
