@@ -32,7 +32,6 @@ BOARDS = {
     "checkpoints": "viz.checkpoints(",
     "batches": "viz.batches(",
     "error": "board",
-    "train": "    optimizer.step()",  # this one is shown by its loop
 }
 LANGUAGES = ["en", "zh"]
 
@@ -48,11 +47,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         last = cell.source.splitlines()[-1]
         for name, call in BOARDS.items():
             if last.startswith(call):
-                view = names["training"] if name == "train" else value
                 with pytest.MonkeyPatch.context() as patch:
                     if name != "branches":  # whose sliders are looked at
                         patch.setattr("viz.page.sliders.KEPT", views.POSITIONS)
-                    found[name] = view.save(folder / f"{name}.html")
+                    found[name] = value.save(folder / f"{name}.html")
     set_language("en")
     return found
 
@@ -66,7 +64,7 @@ def opened(page: Page, path: Path, language: str = "en") -> Page:
 # What is wrong at a step, what it shows, and its words.
 LOOK = f"""() => ({{
     wrong: ({CLASHES})(),
-    shown: [...document.querySelectorAll('g.node, .mg-train img')]
+    shown: [...document.querySelectorAll('g.node')]
         .filter(e => e.getClientRects().length).length,
     words: document.body.innerText,
 }})"""
@@ -82,8 +80,7 @@ def test_nothing_overlaps_at_any_step_and_axe_finds_nothing_serious(
     for language, theme in (("en", "light"), ("zh", "dark")):
         speak(page, language)
         page.emulate_media(color_scheme=theme)
-        one = [page.evaluate(LOOK)] if name == "train" else []  # a chart has no steps
-        found = one or at_each_step(page, LOOK)
+        found = at_each_step(page, LOOK)
         assert [(i, step["wrong"]) for i, step in enumerate(found) if step["wrong"]] == []
         assert min(step["shown"] for step in found) > 0
         characters = set("".join(step["words"] for step in found))
@@ -97,7 +94,7 @@ UNPRESSED = "header button[aria-pressed=false]"  # of the page itself
 
 
 @pytest.mark.cases(3)
-@pytest.mark.parametrize("name", [name for name in BOARDS if name != "train"])
+@pytest.mark.parametrize("name", BOARDS)
 def test_a_saved_board_is_dark_where_the_system_is(
     name: str, saved: dict[str, Path], page: Page
 ) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from looks import CLASHES, missing, serious, speak
 from matplotlib.figure import Figure
 
 import minigrad as mg
@@ -222,4 +223,10 @@ def test_a_saved_page_shows_one_chart_of_all_and_names_that_do_not_run(
     page.get_by_role("button", name="中文", exact=True).click()
     assert "完成：3 / 3 步" in page.locator(".mg-caption").inner_text()
     assert page.locator(".mg-train img:visible").get_attribute("alt").startswith("折线图")
+    for language, scheme in (("en", "light"), ("zh", "dark")):
+        speak(page, language)
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(CLASHES) == []
+        assert missing(page.locator("body").inner_text()) == set()
+        assert serious(page) == [], language
     assert page.errors == []
