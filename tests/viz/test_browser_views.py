@@ -158,6 +158,13 @@ def test_small_cards_write_their_numbers_on_the_cells(
     assert one.evaluate(WRITTEN) == said
 
 
+@pytest.mark.browser
+def test_a_phone_shows_which_values_are_kept(one: Page) -> None:
+    shapes.opened(one, saved("checkpoints"), 390)
+    stars = one.locator(".mg-short-value").all_text_contents()
+    assert (stars.count("★"), stars.count("☆")) == (4, 6), "as its caption says"
+
+
 # What a change of the page of `step` makes the walk say.
 STYLES = {
     '"fit" is cut off': ".mg-tools button { width: 20px; min-width: 0; overflow: hidden; }",

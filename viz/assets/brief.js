@@ -123,6 +123,7 @@ function brief(g, scale) {
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room) }));
+  if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
   for (const part of ["value", "grad"])
     g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part));
