@@ -103,7 +103,9 @@ def check(
     note("check", id, right)
     if right:
         passed = row("check_passed", text=entry.text)
-        return _said(Shown([passed], MARKS[True], id, _next(id)))
+        after, value = _next(id), brief(got)
+        after = row("check_value", value=value, after=after) if len(value) < 40 else after
+        return _said(Shown([passed], MARKS[True], id, after))
     lines = [row("check_failed", text=entry.text)]
     told = Comparison(tolerance, got is not asked, partial(called, id.partition(".")[0]))
     lines += problem or _told(got, want, told)

@@ -290,6 +290,8 @@ def test_what_a_question_says_is_shown_and_never_run():
 def test_the_card_of_a_check_says_what_comes_next():
     passed, last = (check(id, 1, 1) for id in ("L00.faded.1", "L00.stretch"))
     assert 'data-right="true"' in passed._repr_html_()
+    assert "Your value is <code>1</code>, as expected." in passed._repr_html_()
+    assert "Your value" not in check("L00.faded.1", [1] * 99, [1] * 99)._repr_html_(), "too long"
     assert 'mg-ask-id">L00 · <span lang="en">fill in the gaps</span>' in passed._repr_html_()
     assert (
         "<code>lessons.check(&quot;L00.faded.2&quot;, …)</code>: a * a * a + 1 at 2 and at 3"
