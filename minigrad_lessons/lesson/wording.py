@@ -15,6 +15,8 @@ KINDS = {  # of exercises, by the second part of their ids
     "worked": "check_kind_worked",
     "faded": "check_kind_faded",
     "core": "check_kind_core",
+    "if": "check_kind_core",
+    "exercise": "check_kind_exercise",
     "stretch": "check_kind_stretch",
 }
 GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook

@@ -401,7 +401,7 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
     "a tensor of text": (lambda: mg.tensor("three"), mg.DtypeError, ["tensor", "'three'"]),
     "a tensor of nothing": (lambda: mg.tensor(None), mg.DtypeError, ["tensor", "None"]),
     "a tensor of a node": (lambda: mg.tensor(image()), mg.DtypeError, ["tensor", "<Node image"]),
-    "anomaly": (not_a_number, mg.NumericError, ["Log", "2 value(s)", "(2,)", "log(0)"]),
+    "anomaly": (not_a_number, mg.NumericError, ["Log", "in 2 places", "(2,)", "log(0)"]),
     "a wrong gradient": (wrong_check, mg.GradientError, ["check_grads", "argument 0", "order 1"]),
     "no parameters": (
         lambda: mg.optim.Adam([]),

@@ -602,7 +602,7 @@ def test_nan_is_found_where_it_was_noted() -> None:
         for x in xs:
             mg.log(x * 2)  # of a negative number
     assert "# of a negative number" in str(caught.value)
-    assert "1 value(s)" in str(caught.value)
+    assert "in 1 place" in str(caught.value)
 
 
 def test_an_exception_of_the_user_drops_what_is_pending() -> None:

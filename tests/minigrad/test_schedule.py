@@ -118,7 +118,7 @@ def test_tasks_that_are_too_small_stay_on_one_device() -> None:
 def test_a_schedule_that_breaks_the_rules_is_found() -> None:
     a, b = nodes(2)
     early = Schedule((Task(a, 0, 0, 2), Task(b, 1, 1, 3, (a,))), 2)
-    with pytest.raises(mg.VerifyError, match=r"n1 starts at 1, before it can, at 2"):
+    with pytest.raises(mg.VerifyError, match=r"n1 starts at 1, but it cannot start before 2"):
         early.verify()
     both = Schedule((Task(a, 0, 0, 2), Task(b, 0, 1, 3)), 2)
     with pytest.raises(mg.VerifyError, match="n1"):

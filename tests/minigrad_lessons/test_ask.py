@@ -297,7 +297,7 @@ def test_the_card_of_a_check_says_what_comes_next():
         "<code>lessons.check(&quot;L00.faded.2&quot;, …)</code>: a * a * a + 1 at 2 and at 3"
         in passed._repr_html_()
     )
-    assert "That was the last exercise of L00." in last._repr_html_()
+    assert "This is the last exercise in L00." in last._repr_html_()
     with pytest.raises(AssertionError) as failed:
         check("L00.faded.1", 2, 1)
     shown = failed.value.shown._repr_html_()
@@ -430,7 +430,7 @@ def test_an_error_that_would_fill_the_page_is_cut():
         (
             [[1], [2, 3]],
             [[1], [2]],
-            "[1]: got 2 values; expected 1. As far as they go, they are correct.",
+            "`[1]` has 2 values; expected 1. As far as they go, they are correct.",
         ),
         (np.ones(3), np.ones((1, 3)), "The shape is (3,); expected (1, 3)."),
         (np.eye(2), np.ones((2, 2)), "First wrong value: `[0][1]` is 0.0; expected 1.0."),
@@ -443,9 +443,9 @@ def test_an_error_that_would_fill_the_page_is_cut():
         (
             {"b": np.ones((2, 1))},
             {"b": np.ones(3)},
-            "At b, the shape is (2, 1); expected (3,).",
+            "`b` has shape (2, 1); expected (3,).",
         ),
-        ({"b": 7}, {"b": np.ones(3)}, "At b: 7; expected 3 values."),
+        ({"b": 7}, {"b": np.ones(3)}, "`b` is 7; expected 3 values."),
         (
             {"(3,)": [1, 0]},
             {"(3,)": [1, 2]},

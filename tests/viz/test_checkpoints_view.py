@@ -50,7 +50,7 @@ def test_each_position_is_what_the_pass_and_the_planner_do() -> None:
     arenas = [float(line[1].removesuffix(" kB")) for line in cells]
     assert arenas == sorted(arenas, reverse=True)
     for line, scene in zip(cells[1:], board.scenes[1:], strict=True):
-        limit = float(re.search(r"at most ([\d.]+) kB", scene.caption[0])[1])
+        limit = float(re.search(r"budget ([\d.]+) kB", scene.caption[0])[1])
         assert float(line[1].removesuffix(" kB")) <= limit * 1.01
         less = whole.optimize([recompute(int(float(line[1].removesuffix(" kB")) * 1010))])
         assert len(less.history[0].changes) <= int(line[2])

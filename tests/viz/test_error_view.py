@@ -73,7 +73,7 @@ def test_a_failed_run_shows_what_ran_what_failed_and_what_waits() -> None:
         "… n7 Add",
     ]
     titles = [panel.title[0] for panel in board.scenes[0].panels]
-    assert titles == ["the graph as far as it came", "defined here", "run here"]
+    assert titles == ["the graph as far as it got", "defined here", "run here"]
     defined, ran = board.scenes[0].panels[1:]
     assert [line.strip() for kind, line in defined.code if kind == "failed"] == ["y = (a * 2) @ b"]
     assert ["mg.run(graph, WRONG)" in line for kind, line in ran.code if kind == "now"] == [True]

@@ -189,7 +189,7 @@ def replay_graph(
     `given` are other values for some of the placeholders that are fed. Without `backward` it runs
     forward alone.
     Variables have the session's values, or their first ones. Nothing is added to the user's graph.
-    A run that stops is shown as far as it came; where no gradients can be built, without them.
+    A run that stops is shown as far as it got; where no gradients can be built, without them.
     Of a graph that holds gradient nodes itself, these are shown.
     """
     nodes = ancestors(outputs)

@@ -1,4 +1,4 @@
-"""`viz.error`: the graph as far as it came, the node that failed, and the lines to look at."""
+"""`viz.error`: the graph as far as it got, the node that failed, and the lines to look at."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def step(
     `loss` of its results or their sum. With more than 25 operators it is an `Explorer`, as all
     else is with whole=True; what that shows first are the modules down to `depth`, the parts of
     those in `open`, and over the whole stage the one at the path `focus`, "layer3.0". Numbers
-    among the inputs get sliders; a run that stops is shown as far as it came. FeedError or
+    among the inputs get sliders; a run that stops is shown as far as it got. FeedError or
     TraceError for what can't be fed or captured, ValueError for a module that is not there.
 
     >>> x = mg.tensor(2.0, requires_grad=True)
