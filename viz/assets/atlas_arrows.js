@@ -156,7 +156,7 @@ function drawShapes(atlas, lines, places) {
       if (length > longest) [at, longest] = [i, length];
     }
     const stacked = edge.from.node?.repeats && at === 1 ? 4 : 0;
-    const text = briefly(pen, shapeOf(atlas, edge.tensor), longest - 12 - 2 * stacked);
+    const text = briefly(pen, shapeOf(atlas, edge.tensor), longest > 60 ? longest - 12 - 2 * stacked : Infinity);
     const width = c.measureText(text).width;
     if (at < 0 || longest < width + (longest > 90 ? 20 : 4)) continue;
     const [x, y] = [(points[at][0] + points[at - 1][0]) / 2 + stacked, points[at][1] - 7];

@@ -324,8 +324,9 @@ function drawFrame(atlas, node, box, alpha) {
   pen.font(small ? 11 : 12);
   c.fillStyle = ink.soft;
   const { params, count, ms } = node.sum;
-  const about = [kindOfNode(atlas, node), params ? speech.line("with_parameters", { count: amount(params) }) : "", speech.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)];
-  pen.text(about.filter(Boolean).join(" · "), box.x + 14, box.y + high / 2 + (small ? 13 : 17), right - box.x - 20);
+  const about = [kindOfNode(atlas, node), params ? speech.line("with_parameters", { count: amount(params) }) : "", speech.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)].filter(Boolean);
+  while (about.length > 1 && c.measureText(about.join(" · ")).width > right - box.x - 20) about.pop(); // none is cut
+  pen.text(about.join(" · "), box.x + 14, box.y + high / 2 + (small ? 13 : 17), right - box.x - 20);
 }
 
 /** Where the map of the whole model is, in the head of an open module. @param {Atlas} atlas @param {Box} box @param {number} high */

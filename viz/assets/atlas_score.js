@@ -252,16 +252,16 @@ function scoreOf(atlas, canvas, pen) {
   function drawProfile() {
     const { ink, time } = atlas;
     const { c } = pen;
-    const { spread, returned } = profile;
+    const { spread, returned, silent } = profile;
     const top = g.head + rows.length * g.row + 6;
     const base = top + g.lane;
     c.fillStyle = ink.hair;
     c.fillRect(g.left, base, g.right - g.left, 1);
-    for (const { t, zeros } of spread) {
-      if (zeros <= 0.3 || t > time + 0.5) continue;
+    for (const { t, v: zeros } of silent) {
+      if (t > time + 0.5) continue;
       c.fillStyle = zeros > 0.9 ? ink.bad : mix(ink.line, ink.paper, 0.62);
-      const x = at(t - 0.5);
-      c.fillRect(x + 0.5, base - zeros * (g.lane - 8), Math.max(1.5, at(t + 0.5) - x - 1), zeros * (g.lane - 8));
+      const wide = clamp(at(t + 0.5) - at(t - 0.5) - 1, 1.5, 12);
+      c.fillRect(at(t) - wide / 2, base - zeros * (g.lane - 8), wide, zeros * (g.lane - 8));
     }
     /** @param {Profile} points @param {string} color */
     const curve = (points, color) => {
@@ -298,7 +298,7 @@ function scoreOf(atlas, canvas, pen) {
       pen.text(`1e${low}`, x, top + 6, null, "center");
       pen.text(`1e${high}`, x + w, top + 6, null, "center");
     }
-    if (g.wide || spread.some(({ zeros }) => zeros > 0.3)) {
+    if (g.wide || silent.length) {
       c.fillStyle = mix(ink.line, ink.paper, 0.5);
       const at = y + (twice ? 31 : 17);
       c.fillRect(g.columns.name[0], at - 9, 9, 9);
@@ -357,7 +357,7 @@ function scoreOf(atlas, canvas, pen) {
 const MOST_POINTS = 120; // of a curve in the profile
 const LARGEST = 1e30; // of a number that isn't there to mask others
 
-/** @typedef {{t: number, v: number, zeros: number}[]} Profile */
+/** @typedef {{t: number, v: number}[]} Profile */
 
 const log = (/** @type {number} */ v) => Math.log10(Math.max(v, 1e-12));
 
@@ -367,14 +367,19 @@ function profileOf(m, group) {
   const spread = [];
   /** @type {Profile} */
   const returned = [];
+  /** @type {Profile} */
+  const silent = []; // the share of zeros, of those that have many
   for (const { out } of profileParts(m, group)) {
     const op = m.data.operators[out];
     const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
     const std = Number(value?.min) < -LARGEST ? 0 : value?.std; // a mask isn't worth a scale of its own
-    if ((op.g !== undefined || !m.data.backward) && typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
-    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.unshift({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), zeros: 0 });
+    if (op.g !== undefined || !m.data.backward) {
+      if (typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std) });
+      if (Number(value?.zeros) > 0.3) silent.push({ t: out + 0.5, v: Number(value?.zeros) });
+    }
+    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.unshift({ t: 2 * m.n - out - 0.5, v: log(gradient.norm) });
   }
-  return { spread, returned };
+  return { spread, returned, silent };
 }
 
 /** The parts that the profile has a point for: as deep in the tree as there is room for. @param {AtlasModel} m @param {AtlasNode} group */
