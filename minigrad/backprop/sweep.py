@@ -52,5 +52,5 @@ def _hand_out(parts: Iterable[Contribution], node: Any, g: Any, gradients: dict[
         total = part if target not in gradients else gradients[target] + part
         gradients[target] = total
         if events.listeners:
-            told = plain(total), (plain(g), plain(part))
-            events.emit("contributed", node.op, target, *told, node, position)
+            values = plain(total), (plain(g), plain(part))
+            events.emit("contributed", node.op, target, *values, node, position)

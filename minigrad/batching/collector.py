@@ -137,7 +137,7 @@ class Collector:
         group.members += caller(frame)
         group.count += 1
         if listeners:
-            self.notebook.tell_noted(group, result.row)
+            self.notebook.report_noted(group, result.row)
         return result
 
     def _converted(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
@@ -238,7 +238,7 @@ class Collector:
                 for together in Agenda(leading_to(wanted)):
                     how = run_together(together)
                     if listeners:
-                        self.notebook.tell_group(together, how)
+                        self.notebook.report_group(together, how)
                     for group in together:
                         del self.pending[group]
                         group.close(ran=True)

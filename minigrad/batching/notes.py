@@ -61,11 +61,11 @@ class Notebook:
     def __init__(self) -> None:
         self.notes: dict[tuple[Group, int], Note] = {}
 
-    def tell_noted(self, group: Group, row: int) -> None:
+    def report_noted(self, group: Group, row: int) -> None:
         note = self._note(group, row)
         events.emit("noted", note.op, note)
 
-    def tell_group(self, groups: list[Group], how: str) -> None:
+    def report_group(self, groups: list[Group], how: str) -> None:
         """Report groups that ran and are about to forget their members."""
         members = [(group, row) for group in groups for row in range(group.count)]
         notes = [self._note(group, row) for group, row in members]

@@ -158,8 +158,8 @@ def planned_by(planner: Planner, wanted: Sequence[Wanted]) -> Plan:
     """
     found = sorted(wanted, key=lambda w: w.start)
     sizes = {w.node: aligned(w.bytes) for w in found}
-    told = planner({w.node: (w.start, w.end) for w in found}, sizes)
-    buffers = tuple(Buffer(_offset_of(w.node, told), sizes[w.node]) for w in found)
+    offsets = planner({w.node: (w.start, w.end) for w in found}, sizes)
+    buffers = tuple(Buffer(_offset_of(w.node, offsets), sizes[w.node]) for w in found)
     living: list[int] = []
     for i, new in enumerate(found):
         living = [k for k in living if found[k].end >= new.start]
@@ -170,13 +170,13 @@ def planned_by(planner: Planner, wanted: Sequence[Wanted]) -> Plan:
     return Plan(tuple(lives), buffers)
 
 
-def _offset_of(node: Node, told: Mapping[Node, int]) -> int:
+def _offset_of(node: Node, offsets: Mapping[Node, int]) -> int:
     try:
-        offset = operator.index(told[node])
+        offset = operator.index(offsets[node])
     except (KeyError, TypeError, IndexError):
         offset = -1
     if offset < 0 or offset % ALIGNMENT:
-        value = told.get(node) if isinstance(told, Mapping) else told
+        value = offsets.get(node) if isinstance(offsets, Mapping) else offsets
         expected = fill("expect_offset", name=node.name, unit=ALIGNMENT)
         raise refuse("compile", "planner", value, expected)
     return offset

@@ -265,7 +265,7 @@ class SpecializedProgram:
             done = self._tell_buffers(done, self._place[call.node])
             try:
                 self.perform(call)
-                self.tell(call)
+                self.report(call)
             except (GraphError, *STOPS) as error:
                 raise self.error_for(_node_of(call), error) from None
         self._tell_buffers(done, len(self._place))
@@ -333,7 +333,7 @@ class SpecializedProgram:
             some.sort(key=lambda x: x[0])
         return found
 
-    def tell(self, call: Call) -> None:
+    def report(self, call: Call) -> None:
         """Report each kernel to listeners; a fused region is one; handlers report themselves."""
         node = call.node
         if call is not self._last[node] or node.op in HANDLERS:

@@ -247,8 +247,8 @@ def loop_body(
         if given != skeleton:
             raise ControlFlowError("loop_arrangement", op=who, defined=here())
         results = _loop_results(built, specs)
-        asked = [built.body.numbers.get(x, x.dtype) for x in built.body.inputs]
-        rows = zip(specs, results, leaves, asked, strict=False)  # a scan has more results
+        requested = [built.body.numbers.get(x, x.dtype) for x in built.body.inputs]
+        rows = zip(specs, results, leaves, requested, strict=False)  # a scan has more results
         wider = [_widened(who, i, *row, free) for i, row in enumerate(rows)]
         if wider == specs:
             built.body.outputs = tuple(results)
@@ -268,15 +268,15 @@ def _loop_results(built: Built, specs: Sequence[Spec]) -> list[Node]:
 
 
 def _widened(
-    who: str, i: int, spec: Spec, result: Node, start: Any, asked: Dtype, free: set[Dim]
+    who: str, i: int, spec: Spec, result: Node, start: Any, requested: Dtype, free: set[Dim]
 ) -> Spec:
     """Return the spec of a state that is `spec` before a step and `result` after it.
 
-    asked: the data type that it is to have within the step.
+    requested: the data type that it is to have within the step.
     """
     shape, after = spec.shape, result.spec.shape
     about: dict[str, Any] = {"op": who, "index": i, "defined": here()}
-    dtype = asked if result.dtype == spec.dtype else result.dtype
+    dtype = requested if result.dtype == spec.dtype else result.dtype
     # Another data type is possible where the state begins as a Python number.
     if dtype != spec.dtype and {taken_by(start, dtype), promote(spec.dtype, dtype)} != {dtype}:
         raise ControlFlowError("loop_type", before=spec.dtype, after=dtype, **about)

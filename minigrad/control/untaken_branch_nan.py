@@ -21,7 +21,7 @@ from minigrad.backprop.rules import pull_back
 from minigrad.control.flow import COND
 from minigrad.core import silently
 from minigrad.diagnostics.messages import choose, fill
-from minigrad.static import Node, ancestors, listen_to_nobody
+from minigrad.static import Node, ancestors, without_listeners
 from minigrad.static.handlers import WATCHES
 
 Values = Mapping[Node, Any]
@@ -76,7 +76,7 @@ def warn_of_nan(
     found = _in_front(conds)
     nodes = ancestors([c.inputs[i] for c, i in found])
     conditions = [c.inputs[0] for c, _ in found]
-    with listen_to_nobody(), contextlib.redirect_stdout(io.StringIO()):  # it was printed before
+    with without_listeners(), contextlib.redirect_stdout(io.StringIO()):  # it was printed before
         computed = compute([*nodes, *conditions])
     values = dict(zip([*nodes, *conditions], computed, strict=True))
     for cond, i in found:

@@ -249,8 +249,8 @@ class Recording:
 
     def __str__(self) -> str:
         """Show what was built and run, in order, inputs left out: "built Mul, run Mul"."""
-        told = (e for e in self.of_kind("built", "run") if getattr(e.node, "inputs", True))
-        return ", ".join(f"{e.kind} {e.op}" for e in told)
+        shown = (e for e in self.of_kind("built", "run") if getattr(e.node, "inputs", True))
+        return ", ".join(f"{e.kind} {e.op}" for e in shown)
 
     def of_kind(self, *kinds: str) -> list[Event]:
         """Return the events of these kinds, in order."""

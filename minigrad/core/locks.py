@@ -73,7 +73,7 @@ class Turn:
         self.by = None
         self.open = True
         if self.waiting:
-            self.tell()
+            self.wake_one()
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call the function when it is its turn."""
@@ -96,7 +96,7 @@ class Turn:
             finally:
                 self.waiting -= 1
 
-    def tell(self) -> None:
+    def wake_one(self) -> None:
         """Wake one waiting thread."""
         with self._changed:
             self._changed.notify()

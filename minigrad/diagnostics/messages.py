@@ -16,8 +16,8 @@ from typing import Literal, cast, get_args
 Language = Literal["en", "zh", "both"]
 Pair = tuple[str, str]
 
-_asked = os.environ.get("MINIGRAD_LANGUAGE")
-_language = cast(Language, _asked if _asked in get_args(Language) else "en")
+_requested = os.environ.get("MINIGRAD_LANGUAGE")
+_language = cast(Language, _requested if _requested in get_args(Language) else "en")
 
 
 class Sentences(Mapping[str, Pair]):

@@ -190,8 +190,8 @@ def run_schedule(
         maker.update(dict.fromkeys(piece.gives, piece.node))
     wanted_values = [values[x] for x in graph.outputs]
     compute = wanted("dask", extra="dask").compute
-    results, told = compute(wanted_values, list(spans.values()), scheduler=scheduler)
-    measured = _measured(schedule, dict(zip(spans, told, strict=True)), after)
+    results, timed = compute(wanted_values, list(spans.values()), scheduler=scheduler)
+    measured = _measured(schedule, dict(zip(spans, timed, strict=True)), after)
     return (results[0] if graph.single else list(results)), measured
 
 
@@ -210,16 +210,16 @@ class Timed:
 
 def _measured(
     schedule: Schedule,
-    told: Mapping[Node, tuple[Any, float, float]],
+    timings: Mapping[Node, tuple[Any, float, float]],
     after: Mapping[Node, tuple[Node, ...]],
 ) -> Schedule:
     """Return the schedule as it was measured; workers are numbered in order of start."""
-    order = sorted(told, key=lambda node: told[node][1:])
-    began = min((told[node][1] for node in order), default=0.0)
+    order = sorted(timings, key=lambda node: timings[node][1:])
+    began = min((timings[node][1] for node in order), default=0.0)
     numbers: dict[Any, int] = {}
     tasks = []
     for node in order:
-        who, start, end = told[node]
+        who, start, end = timings[node]
         device = numbers.setdefault(who, len(numbers))
         tasks.append(Task(node, device, start - began, end - began, after[node]))
     devices = max(len(numbers), schedule.devices)
@@ -358,11 +358,11 @@ def _token(
     pieces: Sequence[Piece], feeds: Mapping[Node, Array], variables: Mapping[Node, Array]
 ) -> str:
     """Return a hash of the graph and its values: Dask treats equal names as equal results."""
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for piece in pieces:
-        told.update(piece.part.file)
+        digest.update(piece.part.file)
     for values in (feeds, variables):
         for x in values.values():
-            told.update(repr((np.shape(x), np.asarray(x).dtype.str)).encode())
-            told.update(np.ascontiguousarray(x).tobytes())
-    return told.hexdigest()[:12]
+            digest.update(repr((np.shape(x), np.asarray(x).dtype.str)).encode())
+            digest.update(np.ascontiguousarray(x).tobytes())
+    return digest.hexdigest()[:12]

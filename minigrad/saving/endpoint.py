@@ -55,10 +55,10 @@ class Handler(BaseHTTPRequestHandler):
             length = int(self.headers["Content-Length"])
             if not 0 <= length <= LONGEST:
                 raise ValueError(f"Content-Length: {length}")
-            status, told = 200, self.server.answer(json.loads(self.rfile.read(length)))
+            status, reply = 200, self.server.answer(json.loads(self.rfile.read(length)))
         except Exception as error:  # noqa: BLE001 - whatever was asked, the next one is answered
-            status, told = 400, {"error": f"{type(error).__name__}: {error}"}
-        body = json.dumps(told).encode()
+            status, reply = 400, {"error": f"{type(error).__name__}: {error}"}
+        body = json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

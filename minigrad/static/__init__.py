@@ -1,7 +1,7 @@
 """The static graph: nodes that are built and not run, and the graph that holds them."""
 
 from minigrad.core import ancestors
-from minigrad.static.body import Body, listen_to_nobody, number_behind, tensors_as_nodes
+from minigrad.static.body import Body, number_behind, tensors_as_nodes, without_listeners
 from minigrad.static.close_over import close_over
 from minigrad.static.default import (
     control_dependencies,
@@ -33,8 +33,8 @@ __all__ = [
     "graph_of",
     "has_effect",
     "labels",
-    "listen_to_nobody",
     "number_behind",
     "reset_default_graph",
     "tensors_as_nodes",
+    "without_listeners",
 ]

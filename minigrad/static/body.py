@@ -188,7 +188,7 @@ def tensors_as_nodes(graph: Graph) -> Iterator[None]:
         building.leave(graph)
 
 
-class listen_to_nobody:
+class without_listeners:
     """Keep scratch nodes built in the block out of the user's recordings, scopes and graphs."""
 
     def __enter__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import treat_as_user_code
-from minigrad.static import Graph, listen_to_nobody
+from minigrad.static import Graph, without_listeners
 from minigrad_lessons.lesson.images import Images
 from minigrad_lessons.lesson.table import filled
 from minigrad_lessons.questions import TableText, find_table
@@ -116,7 +116,7 @@ def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
     text = find_table(id)
     if not values:
         raise ValueError(printed("sweep_values", id=id))
-    with listen_to_nobody():
+    with without_listeners():
         found = [_outcome(f, value, len(text.head) - 1) for value in values]
     pairs = zip(values, found, strict=True)
     lines = filled(text, [out.cells if text.rows else [x, *out.cells] for x, out in pairs])

@@ -11,7 +11,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.core.structure import flatten
-from minigrad.static import Graph, Node, listen_to_nobody
+from minigrad.static import Graph, Node, without_listeners
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
 from viz.page.board import Board
@@ -56,7 +56,7 @@ def topological_orders(
     named = {node: labels[i] for node, i in drawn.ids.items()}
     scenes: list[Scene] = []
     lines, results = [], []
-    with listen_to_nobody():
+    with without_listeners():
         for number, order in enumerate(tried):
             values, result = _run(graph, order, feed_dict)
             results.append(result)

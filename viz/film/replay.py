@@ -21,7 +21,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing.calls import CallOp
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
-from minigrad.static import Graph, Node, ancestors, listen_to_nobody
+from minigrad.static import Graph, Node, ancestors, without_listeners
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
 from viz.film.frames import Film, event_film, failed_film, static_film, stopped_film
@@ -85,7 +85,7 @@ def _replayed(
         events += [Event(0, "forgotten", getattr(x, "op", None), x) for x in nodes]
         new: dict[Any, Any] = {t: Tensor(v, t.requires_grad, t.name) for t, v in given.items()}
         new_names = {id(new[t]): names.get(id(t), "") for t in given}
-        with listen_to_nobody(), recording(True), mg.record(values=True) as log:
+        with without_listeners(), recording(True), mg.record(values=True) as log:
             _run_again(outputs, names, new, new_names)
             again = [new.get(t.creator or t, t) for t in outputs]
             backward(again)
@@ -103,7 +103,7 @@ def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
     if next(_lost(outputs), None) is not None:
         return {}
     new: dict[Any, Any] = {}
-    with listen_to_nobody(), recording(True), contextlib.suppress(GraphError):
+    with without_listeners(), recording(True), contextlib.suppress(GraphError):
         _run_again(outputs, {}, new, {})
     return {x: y._array for x, y in new.items() if isinstance(x, TapeNode) and hasattr(y, "_array")}
 
@@ -204,7 +204,7 @@ def replay_graph(
     kept = {} if session is None else session.variables
     sources = [n for n in nodes if n.op is state.variable]
     variables = {twin[v]: kept.get(v, v.attrs["value"]) for v in sources}
-    with listen_to_nobody(), recording(True), graph, mg.record(values=True) as built:
+    with without_listeners(), recording(True), graph, mg.record(values=True) as built:
         leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
         leaves = [n for n in leaves if n.dtype.kind == "f" and n.attrs.get("role") != "buffer"]
         drawn_back = any(phase_of(n) == "backward" for n in forward)  # they show it themselves
@@ -217,7 +217,7 @@ def replay_graph(
     needed = [n for x in told for n in (x.parts.values() if isinstance(x, Parts) else [x])]
     results, runs = [], []
     for _ in range(calls):
-        with listen_to_nobody(), mg.record(values=True) as ran:
+        with without_listeners(), mg.record(values=True) as ran:
             try:
                 results = Interpreter([*ends, *needed])(feeds, variables)[: len(ends)]
             except GraphError as error:

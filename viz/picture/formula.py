@@ -14,7 +14,7 @@ from minigrad.backprop.rules import pull_back
 from minigrad.core import REGISTRY, Attrs, Op, Spec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import state
-from minigrad.static import Graph, Node, listen_to_nobody
+from minigrad.static import Graph, Node, without_listeners
 from viz.picture.boxes import GIVEN, Picture, repeated
 from viz.picture.calls import LOOPS
 from viz.words.text import Pair, row
@@ -126,7 +126,7 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
     """
     if not op.has_rule(index) or op.effect:  # of a branch, a loop or a call: too long to read
         return ""
-    with listen_to_nobody():
+    with without_listeners():
         scratch = Graph()
         symbols = [
             scratch.add(state.placeholder, (), {"shape": s.shape, "dtype": s.dtype})

@@ -11,7 +11,7 @@ from minigrad.core import show_shape
 from minigrad.core.events import Recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
-from minigrad.static import listen_to_nobody
+from minigrad.static import without_listeners
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
@@ -68,7 +68,7 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
 
 def _measured(run: Callable[[], Any]) -> tuple[Recording, Recording]:
     """Record the forward pass with and without batching."""
-    with listen_to_nobody():
+    with without_listeners():
         with mg.record() as log, mg.lazy_batch():
             run()
         with mg.record() as plain:

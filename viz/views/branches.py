@@ -13,7 +13,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.diagnostics.errors import GraphError
 from minigrad.hybrid.tracing import Function, Traced
-from minigrad.static import listen_to_nobody
+from minigrad.static import without_listeners
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.page.sliders import Sliders
@@ -83,7 +83,7 @@ def branches(
         return compared([*rows, tuple(given.get(i, x) for i, x in enumerate(first))])
 
     def compared(rows: list[tuple[Any, ...]]) -> Board:
-        with listen_to_nobody():
+        with without_listeners():
             eager = eager_way(f, rows, names)
             made = {
                 "eager": lambda: eager,

@@ -18,7 +18,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import Function, Traced
 from minigrad.interop.onnx.reader import from_onnx
 from minigrad.ops import state
-from minigrad.static import Graph, Node, listen_to_nobody
+from minigrad.static import Graph, Node, without_listeners
 from minigrad.static.run import Interpreter
 from viz.film.replay import values as tape_values
 from viz.page.board import Board
@@ -130,7 +130,7 @@ class _Side:
         kept = {n: n.attrs["value"] for n in nodes if n.op is state.variable}
         outputs = {n.id for n in self.picture.nodes if n.is_output}
         ends = [n for n in nodes if self.picture.ids[n] in outputs]
-        with listen_to_nobody(), mg.record(values=True) as log:
+        with without_listeners(), mg.record(values=True) as log:
             try:
                 self.outputs = [np.asarray(y) for y in Interpreter(ends)(feeds, kept)]
             except GraphError:  # it is shown without values

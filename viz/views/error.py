@@ -13,7 +13,7 @@ from IPython.display import display
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import Location, is_user_code
-from minigrad.static import listen_to_nobody
+from minigrad.static import without_listeners
 from viz.film.failure import failure, frames_of
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene
@@ -50,7 +50,7 @@ def error(exception: BaseException | None = None) -> Board:
     for frame in reversed(frames_of(shown)):
         if is_user_code(frame.f_code.co_filename):  # what the user's variables are called
             names.update(names_in(frame))
-    with listen_to_nobody():
+    with without_listeners():
         found = failure(shown, names)
     marks = ran(found.picture, found.ran) if found.picture else {}
     marks |= dict.fromkeys(found.waits, "waits")

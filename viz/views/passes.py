@@ -15,7 +15,7 @@ from minigrad.core import Array
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import function_name
 from minigrad.passes import PIPELINE, PassRecord
-from minigrad.static import Graph, Node, listen_to_nobody
+from minigrad.static import Graph, Node, without_listeners
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
 from viz.page.board import Board
@@ -254,7 +254,7 @@ class Proof:
     def results(self, graph: Graph) -> Results:
         """Return the outputs and gradients of a graph, computed once."""
         if id(graph) not in self._known:
-            with listen_to_nobody(), contextlib.redirect_stdout(io.StringIO()):
+            with without_listeners(), contextlib.redirect_stdout(io.StringIO()):
                 self._known[id(graph)] = graph, self._run(graph)
         return self._known[id(graph)][1]
 

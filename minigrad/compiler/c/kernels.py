@@ -57,7 +57,7 @@ MOST_WRITTEN = 4096  # functions that are remembered
 PLAIN = (bool, int, float, str, bytes, np.dtype, type(None))
 
 
-def _told(name: str, value: Any) -> Hashable:
+def _key_of(name: str, value: Any) -> Hashable:
     """Return an attribute as a key of a function; KeyError if that can't be done."""
     if isinstance(value, Graph):
         place = {x: i for i, x in enumerate(value.nodes)}
@@ -74,7 +74,7 @@ def _told(name: str, value: Any) -> Hashable:
 
 
 def _attributes(node: Node) -> Hashable:
-    return tuple([_told(name, value) for name, value in node.attrs.items()])
+    return tuple([_key_of(name, value) for name, value in node.attrs.items()])
 
 
 def _once(

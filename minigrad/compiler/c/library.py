@@ -89,11 +89,11 @@ def available() -> Compiler | None:
     """Return the compiler; report once if there is none."""
     found = compiler.find()
     if found is None:
-        tell("no_compiler")
+        warn_once("no_compiler")
     return found
 
 
-def tell(key: str, **fields: object) -> None:
+def warn_once(key: str, **fields: object) -> None:
     """Print one line to the user, once in each process."""
     if key not in _warned_once:
         _warned_once.add(key)
@@ -120,7 +120,7 @@ def load(functions: Iterable[str]) -> ctypes.CDLL | None:
                 content = found.library(source_of([code]))
                 library = _opened(cache.store(key, content) or _own(key, content), code)
         except (CompilerError, OSError) as reason:
-            tell("compiler_failed", reason=str(reason)[:300])
+            warn_once("compiler_failed", reason=str(reason)[:300])
             return None
         _loaded[code] = library
         return library

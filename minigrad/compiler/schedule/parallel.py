@@ -146,7 +146,7 @@ class Parallel:
         for call in self.calls[node]:
             self.bound.perform(call)
             if events.listeners and not quietly:
-                self.bound.tell(call)
+                self.bound.report(call)
 
     def _error_for(self, node: Node, error: BaseException) -> BaseException:
         known = isinstance(error, (GraphError, *STOPS))

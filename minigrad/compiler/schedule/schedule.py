@@ -356,8 +356,8 @@ def placed(
         except (KeyError, TypeError, ValueError):
             fits = False
         if not fits:
-            told = seconds(cost)
-            raise VerifyError("schedule_place", name=node.name, last=devices - 1, cost=told)
+            shown = seconds(cost)
+            raise VerifyError("schedule_place", name=node.name, last=devices - 1, cost=shown)
         tasks.append(Task(node, int(device), float(start), float(end), after[node]))
     tasks.sort(key=lambda t: (t.start, t.end))
     schedule = Schedule(tuple(tasks), devices, costs=source)

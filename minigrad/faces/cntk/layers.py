@@ -19,8 +19,8 @@ from minigrad.faces.cntk.recurrence import (
     RNNStep,
     default_options,
     glorot,
+    option,
     started,
-    told,
 )
 from minigrad.faces.face import Face
 
@@ -87,8 +87,9 @@ class Dense(Layer):
         name: str = "",
     ) -> None:
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        self.activation, self.init = told("activation", activation), told("init", init, glorot)
-        self.bias = told("bias", bias, True)
+        self.activation = option("activation", activation)
+        self.init = option("init", init, glorot)
+        self.bias = option("bias", bias, True)
         self.init_bias, self.name = init_bias, name
 
     def apply(self, x: Function) -> Function:
@@ -116,7 +117,7 @@ class Embedding(Layer):
         self, shape: Any = None, init: Any = UNSET, weights: Any = None, name: str = ""
     ) -> None:
         self.shape = (shape,) if isinstance(shape, int) else shape
-        self.init, self.name = told("init", init, glorot), name
+        self.init, self.name = option("init", init, glorot), name
         self.E = None if weights is None else function(weights)
 
     def apply(self, x: Function) -> Function:
@@ -141,8 +142,9 @@ class Convolution2D(Layer):
         name: str = "",
     ) -> None:
         self.filter_shape, self.num_filters, self.strides = filter_shape, num_filters, strides
-        self.activation, self.init = told("activation", activation), told("init", init, glorot)
-        self.pad, self.bias = told("pad", pad, False), told("bias", bias, True)
+        self.activation = option("activation", activation)
+        self.init = option("init", init, glorot)
+        self.pad, self.bias = option("pad", pad, False), option("bias", bias, True)
         self.init_bias, self.name = init_bias, name
 
     def apply(self, x: Function) -> Function:

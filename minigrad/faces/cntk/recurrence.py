@@ -26,8 +26,8 @@ __all__ = [
     "Recurrence",
     "default_options",
     "glorot",
+    "option",
     "started",
-    "told",
 ]
 
 Shape = tuple[int, ...]
@@ -45,7 +45,7 @@ def default_options(**options: Any) -> Iterator[None]:
         OPTIONS.pop()
 
 
-def told(name: str, value: Any, fallback: Any = None) -> Any:
+def option(name: str, value: Any, fallback: Any = None) -> Any:
     """Return an option's value as given, or else from `default_options`, or else `fallback`."""
     if value is not UNSET:
         return value
@@ -71,8 +71,8 @@ class Block(ABC):
     states, of_input, of_state = 1, 1, 1
 
     def __init__(self, shape: int, activation: Any = UNSET, init: Any = UNSET) -> None:
-        self.shape, self.init = (shape,), told("init", init, glorot)
-        self.activation: Callable[[Any], Function] | None = told("activation", activation)
+        self.shape, self.init = (shape,), option("init", init, glorot)
+        self.activation: Callable[[Any], Function] | None = option("activation", activation)
         self.W: Any = None
 
     def build(self, x: Function) -> tuple[Parameter, ...]:

@@ -53,8 +53,8 @@ def text(graph: mg.Graph) -> str:
 def _primitive(node: Any) -> str:
     """Return the name of an operator with its parameters."""
     name = NAMES.get(node.op.name, node.op.name.lower())
-    told = [f"{k}={node.attrs[k]}" for k in SHOWN if node.attrs.get(k) is not None]
-    return f"{name}[{' '.join(told)}]" if told else name
+    parameters = [f"{k}={node.attrs[k]}" for k in SHOWN if node.attrs.get(k) is not None]
+    return f"{name}[{' '.join(parameters)}]" if parameters else name
 
 
 def _read(node: Any, known: dict[Any, str]) -> str:

@@ -62,7 +62,7 @@ class _Lowering:
         nested = nested_functions(*self.body)
         self.live = Liveness({name for f in nested for name in captured(f)})
         self.live.before(self.body, frozenset())
-        self.asked: set[str] = set()
+        self.tested: set[str] = set()
 
     def function(self) -> tuple[list[ast.stmt], Flow, str]:
         body = self.body
@@ -76,7 +76,7 @@ class _Lowering:
             self.live.target[nothing] = self.live.always
             body = [*body, nothing]
         lowered = self._clean(self.block(body))
-        if self.returned in self.asked:
+        if self.returned in self.tested:
             lowered = after_docstring(lowered, [self._set(body[0], self.returned, False)])
         end = placed(lowered[-1], ast.Return(ast.Name(self.result, ast.Load())))
         return [*lowered, end], self.flow, self.result
@@ -156,7 +156,7 @@ class _Lowering:
     ) -> ast.If:
         """Run the statements after `s` only if it didn't jump."""
         flags = list(dict.fromkeys(self._flag(j, around) for j in jumps))
-        self.asked.update(flags)
+        self.tested.update(flags)
         none: list[ast.expr] = [ast.UnaryOp(ast.Not(), ast.Name(f, ast.Load())) for f in flags]
         test = none[0] if len(none) == 1 else ast.BoolOp(ast.And(), none)
         again = {self._flag(j, around) for j in escaping(*rest)}
@@ -173,8 +173,8 @@ class _Lowering:
         stops = [broke] * (ast.Break in kinds) + [self.returned] * (ast.Return in kinds)
         self.flow.flags |= {around.broke, around.skipped} - {""}
         body = self.block(s.body, around)
-        self.asked.update(stops)
-        if around.skipped and around.skipped in self.asked:
+        self.tested.update(stops)
+        if around.skipped and around.skipped in self.tested:
             body.insert(0, self._set(s.body[0], around.skipped, False))
         new: Loop
         if isinstance(s, ast.While):
@@ -191,7 +191,7 @@ class _Lowering:
 
     def _clean(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Remove flags that are never read, and fill empty bodies."""
-        idle = self.flow.flags - self.asked - {self.result}
+        idle = self.flow.flags - self.tested - {self.result}
         kept = [s for s in statements if not any(_targets(s, f) for f in idle)]
         for s in kept:
             if isinstance(s, Compound):

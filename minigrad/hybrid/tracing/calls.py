@@ -28,7 +28,7 @@ from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
-from minigrad.static import Body, Node, ancestors, listen_to_nobody
+from minigrad.static import Body, Node, ancestors, without_listeners
 from minigrad.static.gradients import gradients
 from minigrad.static.handlers import Run
 from minigrad.static.run import Interpreter, own
@@ -233,7 +233,7 @@ class Call:
     def _pull(self, wanted: Positions, present: Positions) -> Pull:
         """Build the gradients at `wanted` from gradients of the outputs at `present`."""
         if (wanted, present) not in self._pulls:
-            with building, listen_to_nobody(), recording(True):
+            with building, without_listeners(), recording(True):
                 self._pulls[wanted, present] = self._build_pull(wanted, present)
         return self._pulls[wanted, present]
 
@@ -260,7 +260,7 @@ class Call:
         It computes the body once more.
         """
         if (wanted, present) not in self._gradients:
-            with building, listen_to_nobody(), recording(True):
+            with building, without_listeners(), recording(True):
                 self._gradients[wanted, present] = self._build_gradient(wanted, present)
         return self._gradients[wanted, present]
 

@@ -113,8 +113,8 @@ def messages() -> dict[str, Any]:
         name, *fields = line.split() or [""]
         if name and name not in declared:
             declared[name] = file.message_type.add(name=name)
-        for told, kind in zip(fields[::2], fields[1::2], strict=True):
-            title, _, number = told.partition("=")
+        for entry, kind in zip(fields[::2], fields[1::2], strict=True):
+            title, _, number = entry.partition("=")
             _declare(declared[name].field.add(name=title), number, kind)
     pool.Add(file)
     found = {n: pool.FindMessageTypeByName(f"caffe.{n}") for n in declared}

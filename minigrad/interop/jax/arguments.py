@@ -54,14 +54,14 @@ class Arguments:
     def named(self) -> Iterator[tuple[str, Sequence[Any], Any]]:
         """Yield each traced input with its name and path: argument, keys and indices."""
         try:
-            told = list(inspect.signature(self.function).parameters)
+            names = list(inspect.signature(self.function).parameters)
         except (TypeError, ValueError):
-            told = []
+            names = []
         paths = self.jax.tree_util.tree_flatten_with_path(tuple(self.inputs))[0]
         for i in self.places:
             path, x = paths[i]
             keys = [next(getattr(k, w) for w in WHERE if hasattr(k, w)) for k in path]
-            first = told[keys[0]] if keys[0] < len(told) else f"x{keys[0] + 1}"
+            first = names[keys[0]] if keys[0] < len(names) else f"x{keys[0] + 1}"
             yield ".".join(map(str, (first, *keys[1:]))), keys, x
 
     def kind(self, x: Any) -> str:

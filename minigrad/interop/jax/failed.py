@@ -32,22 +32,22 @@ def error_for(jax: Any, arguments: Arguments, error: Exception) -> TraceError:
     call = Call.of(jax, error)
     fields: dict[str, Any] = {"defined": call.line, "ran": None if call.line else here()}
     if isinstance(error, (jax.errors.JAXTypeError, jax.errors.JAXIndexError)):
-        told = TraceError("capture", system=SYSTEM, reason=reason(error), **fields)
-        told.before = lambda: ran_before(jax, arguments)
-        return told
+        found = TraceError("capture", system=SYSTEM, reason=reason(error), **fields)
+        found.before = lambda: ran_before(jax, arguments)
+        return found
     key, said = "capture_raises", f"{type(error).__name__}: {_short(lines)}".removesuffix(": ")
     if CALLED_BACK in str(error):  # what a callback raised is a text in an error of the runtime
         said = _short(lines[-1:])
-        fields["defined"] = _told_line(str(error), library) or call.line
+        fields["defined"] = _line_in(str(error), library) or call.line
     elif call.operands:
         shapes = ", ".join(str(np.shape(x)) for x in call.operands)
         key, fields = "capture_raises_at", fields | {"call": call.name, "shapes": shapes}
     given = [_described(jax, *named) for named in arguments.named()]
     given = [*given[:MOST], *(["…"] if len(given) > MOST else [])]
     fields |= {"function": arguments.called, "given": ", ".join(given), "reason": said}
-    told = TraceError(key, **fields)
-    told.before = lambda: ran_before(jax, arguments)
-    return told
+    found = TraceError(key, **fields)
+    found.before = lambda: ran_before(jax, arguments)
+    return found
 
 
 class Call(NamedTuple):
@@ -204,7 +204,7 @@ def _described(jax: Any, name: str, path: Any, x: Any) -> str:
     return f"{name}: {jax.numpy.result_type(x)}{list(np.shape(x))}"
 
 
-def _told_line(message: str, library: str) -> Location | None:
+def _line_in(message: str, library: str) -> Location | None:
     """Return the innermost user line of a traceback in an error's message, or None."""
     places = re.findall(r'File "(.+?)", line (\d+)', message)
     own = [place for place in places if users(place[0], library)]

@@ -56,16 +56,16 @@ def _external(model: Any, folder: str) -> None:
     for tensor in model.graph.initializer:
         if not tensor.external_data:
             continue
-        told = {entry.key: entry.value for entry in tensor.external_data}
-        place = os.path.realpath(os.path.join(folder, told.get("location", "")))
+        info = {entry.key: entry.value for entry in tensor.external_data}
+        place = os.path.realpath(os.path.join(folder, info.get("location", "")))
         inside = os.path.commonpath([os.path.realpath(folder), place]) == os.path.realpath(folder)
         name = ascii(tensor.name)[:100]
-        if not inside or os.path.isabs(told.get("location", "")) or not os.path.isfile(place):
-            raise FormatError("onnx_outside", name=name, location=ascii(told.get("location"))[:100])
+        if not inside or os.path.isabs(info.get("location", "")) or not os.path.isfile(place):
+            raise FormatError("onnx_outside", name=name, location=ascii(info.get("location"))[:100])
         try:
-            start, length = int(told.get("offset", 0)), int(told.get("length", -1))
+            start, length = int(info.get("offset", 0)), int(info.get("length", -1))
         except ValueError:
-            raise FormatError("onnx_outside", name=name, location=str(told)[:100]) from None
+            raise FormatError("onnx_outside", name=name, location=str(info)[:100]) from None
         size = os.path.getsize(place)
         length = size - start if length < 0 else length
         if start < 0 or start + length > size:

@@ -191,13 +191,13 @@ class _Reader:
         except FormatError as error:
             if error.key in ("onnx_node", "onnx_value", "onnx_operator", "onnx_type"):
                 raise
-            raise self._told(node, error.pair) from error
+            raise self._error_for(node, error.pair) from error
         except GraphError as error:
             error.defined = None
-            raise self._told(node, error.pair) from error
+            raise self._error_for(node, error.pair) from error
         except SENSELESS as error:
             text = f"{type(error).__name__}: {error}"[:100]
-            raise self._told(node, (text, text)) from error
+            raise self._error_for(node, (text, text)) from error
         results = results if isinstance(results, tuple) else (results,)
         for x in results:  # a view takes no memory, but what reads it would
             if isinstance(x, np.ndarray) and x.size > MOST_FOLDED:
@@ -212,7 +212,7 @@ class _Reader:
                 raise FormatError("onnx_unsupported", op=node.op_type, what=f"output {name[:40]}")
 
     @staticmethod
-    def _told(node: Any, reason: Any) -> FormatError:
+    def _error_for(node: Any, reason: Any) -> FormatError:
         return FormatError("onnx_node", op=node.op_type[:60], name=label(node), reason=reason)
 
     def _results(self, node: Any, operands: list[Any]) -> Any:

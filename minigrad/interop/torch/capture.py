@@ -97,8 +97,8 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
     except Exception as error:  # noqa: BLE001 whatever the user's code raises
         try:
             stop(torch, module, given, shape, error)
-        except TraceError as told:
-            told.before = lambda: ran_before(torch, module, given, shape)
+        except TraceError as stopped:
+            stopped.before = lambda: ran_before(torch, module, given, shape)
             raise
     tensors, others = outputs(torch, result)
     if not tensors:
@@ -266,13 +266,13 @@ def brief(x: Any) -> str:
 
 def _named(torch: Any, module: Any, inputs: Sequence[Any]) -> tuple[dict[str, Any], Any]:
     """Return the flat inputs, named by argument and path, and their tree structure."""
-    told = _arguments(getattr(module, "function", module.forward))
+    names = _arguments(getattr(module, "function", module.forward))
     tree = torch.utils._pytree
     flat, shape = tree.tree_flatten_with_path(tuple(inputs))
     named: dict[str, Any] = {}
     for path, x in flat:
         place, *keys = (next(getattr(k, w) for w in WHERE if hasattr(k, w)) for k in path)
-        name = told[place] if place < len(told) else f"x{place + 1}"
+        name = names[place] if place < len(names) else f"x{place + 1}"
         named[_free("_".join(map(str, (name, *keys))), named)] = x
     return named, shape
 

@@ -48,8 +48,8 @@ class Lines:
                 self, function: Any, types: Any, args: Any = (), kwargs: Any = None
             ) -> Any:
                 getter = getattr(function, "__name__", "") == "__get__"
-                asked = getattr(function, "__self__", None) if getter else function
-                if getattr(asked, "__name__", "") in QUESTIONS:
+                called = getattr(function, "__self__", None) if getter else function
+                if getattr(called, "__name__", "") in QUESTIONS:
                     return function(*args, **(kwargs or {}))
                 if function == data and not of_pytorch(sys._getframe(1)):
                     function = detach  # the same to a gradient, and it is captured

@@ -85,8 +85,8 @@ def original(
     try:
         found, refused = _gradients(torch, results, leaves), None
     except RuntimeError as error:  # its own backward pass stops: a tensor was written to, ...
-        told = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        found, refused = {}, Refused(told.rstrip(".") + ".")
+        message = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        found, refused = {}, Refused(message.rstrip(".") + ".")
     return [array(y) for y in results], found, refused
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 def written(function: Any, args: Any) -> list[Any]:
     """Return the tensors among its arguments that an operator writes to."""
-    told = getattr(getattr(function, "_schema", None), "arguments", ())
-    pairs = zip(told, args, strict=False)
+    declared = getattr(getattr(function, "_schema", None), "arguments", ())
+    pairs = zip(declared, args, strict=False)
     return [x for a, x in pairs if a.alias_info is not None and a.alias_info.is_write]
 
 

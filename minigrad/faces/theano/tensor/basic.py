@@ -66,8 +66,8 @@ class TensorVariable:
 
     def __init__(self, node: Any) -> None:
         self._node = node
-        told = node is not None and node.op.name in ("Placeholder", "Variable")
-        self._name = node.name if told and not node.name.startswith("<") else None
+        named = node is not None and node.op.name in ("Placeholder", "Variable")
+        self._name = node.name if named and not node.name.startswith("<") else None
 
     @property
     def node(self) -> Any:
