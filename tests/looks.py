@@ -10,11 +10,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from test_theme import CHARACTERS
+from matplotlib.ft2font import FT2Font
+
+from viz.picture import theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+CHARACTERS = {chr(code) for code in FT2Font(str(theme.FONT_PATH)).get_charmap()}  # of our font
 CHINESE_FONT = re.compile(r"CJK| SC|YaHei|PingFang|Hei|Song|Hiragino")  # those of a machine
 
 # Words, cards and chips that stand in each other's way, and parts that stick out of their place.

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_films import branch, loop
-from test_picture import digits, e1, e2, e5, unrolled
+from examples import branch, digits, e1, e2, e5, loop, unrolled
 
 import minigrad as mg
 import minigrad_lessons as lessons

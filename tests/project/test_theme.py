@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from looks import CHARACTERS
 from matplotlib.ft2font import FT2Font
 
 from viz.picture import look, theme
@@ -13,7 +14,6 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ["minigrad", "minigrad_lessons", "viz", "notebooks", "docs"]
 WRITTEN = {".py", ".md", ".csv", ".ipynb", ".js", ".html", ".toml"}
 FONT = FT2Font(str(theme.FONT_PATH))
-CHARACTERS = {chr(code) for code in FONT.get_charmap()}
 SIGNS = "−×∗·∂∇←→↑↓⇒≤≥≠≈∞√Σ∑●○■□▲▶◀…—「」《》（）【】，。：；？！、"
 GREEK = "".join(map(chr, [*range(0x391, 0x3A2), *range(0x3A3, 0x3AA), *range(0x3B1, 0x3CA)]))
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᵀ₀₁₂₃₄₅₆₇₈₉"

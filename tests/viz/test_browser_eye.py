@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.image as mpl_image
 import numpy as np
 import pytest
+from examples import e1, e5
 from looks import painted, speak
-from test_picture import e1, e5
 from views import VIEWS, saved
 
 import minigrad as mg

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import views
+from examples import digits
 from looks import at_each_step, speak
-from test_picture import digits
 
 import minigrad as mg
 import viz

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from examples import branch, digits, e1, e2, e5, loop
 from test_failed_films import unfit
-from test_films import branch, loop
-from test_picture import digits, e1, e2, e5
 
 import minigrad as mg
 import viz

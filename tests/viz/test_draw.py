@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from examples import branch_and_loop, digits, e1, e2
 from matplotlib.image import imread
-from test_picture import branch_and_loop, digits, e1, e2
 
 import minigrad as mg
 import minigrad_lessons as lessons

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
-from test_picture import digits, e1, e5
+from examples import digits, e1, e5
 
 import minigrad as mg
 import viz

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_picture import e5
+from examples import branch, e5, loop
 
 import minigrad as mg
 import viz
@@ -90,11 +90,6 @@ def test_e9_is_one_step_less_when_fused() -> None:
     assert set(fused.picture.owners.values()) == {fused_node.id}
 
 
-def branch(x: Any) -> Any:
-    """E10: 2x where the sum is positive, else x − 1."""
-    return mg.cond(mg.sum(x) > 0, lambda v: v * 2, lambda v: v - 1, x)
-
-
 def test_e10_static_runs_one_arm_and_leaves_the_other() -> None:
     with mg.Graph():
         x = mg.placeholder("x", shape=())
@@ -145,15 +140,6 @@ def test_a_diamond_sums_where_its_ways_meet() -> None:
     ]
     sums = [(*f.active, x.sum) for f in shown.frames for x in f.flows.values() if x.sum]
     assert sums == [("n3", "1 + 6 = 7"), ("n3", "7 + 6 = 13")]
-
-
-def loop(steps: int) -> mg.Graph:
-    """x to the power of `steps`."""
-    with mg.Graph():
-        x = mg.placeholder("x", shape=())
-        one = mg.constant(1.0)
-        _, power = mg.while_loop(lambda i, a: i < steps, lambda i, a: (i + 1, a * x), (0, one))
-        return mg.build_graph(x, power)
 
 
 def test_a_loop_tells_of_each_of_its_steps() -> None:

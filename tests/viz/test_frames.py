@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_picture import e1, e2, e5
+from examples import e1, e2, e5
 
 import minigrad as mg
 import viz
@@ -147,14 +147,14 @@ def test_the_life_of_a_node() -> None:
     assert facts.formula == "x × x"
     assert facts.rules == (("x", "∂ × x"), ("x", "∂ × x"))
     assert facts.kept == (("x", ("x",)),)
-    assert facts.line.startswith("test_picture.py, line")
+    assert facts.line.startswith("examples.py, line")
     static = film_of(e2(), {"x": 2}).tracks["n2"]
     assert static.values[0][0] > static.born
 
 
 def test_a_step_shows_the_expression_that_made_the_node() -> None:
     place, before, inside, after = film_of(e1()).frames[1].code
-    assert place.startswith("test_picture.py, line")
+    assert place.startswith("examples.py, line")
     assert (before, inside, after) == ("return ", "x * x", " + 3")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_draw import branch_and_loop
+from examples import branch_and_loop
 from test_drawing import elements
 from test_layout import only
 

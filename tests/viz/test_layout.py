@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from examples import branch_and_loop, digits, e1, e2
 from matplotlib.ft2font import FT2Font
-from test_draw import branch_and_loop
 from test_drawing import dot_of, elements, ids, texts, titles
-from test_picture import digits, e1, e2
 
 import minigrad as mg
 from minigrad.diagnostics import packages

@@ -8,9 +8,9 @@ from typing import Any
 import matplotlib.image as mpl_image
 import numpy as np
 import pytest
+from examples import e1
 from matplotlib.colors import to_rgb
 from PIL import Image, ImageSequence
-from test_picture import e1
 
 import minigrad as mg
 import viz

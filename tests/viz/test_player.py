@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from test_picture import digits, e1, e2, e5
+from examples import digits, e1, e2, e5
 
 import minigrad as mg
 import viz

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_picture import digits, e1, e2
+from examples import digits, e1, e2
 
 import minigrad as mg
 import viz

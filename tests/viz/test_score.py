@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_films import branch, loop
-from test_picture import digits, unrolled
+from examples import branch, digits, loop, unrolled
 
 import minigrad as mg
 import viz

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_picture import e1, e2, e5
+from examples import e1, e2, e5
 
 import minigrad as mg
 import viz

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_picture import digits, e1, e5
+from examples import digits, e1, e5
 
 import minigrad as mg
 import viz
@@ -206,7 +206,7 @@ def test_the_inspector_answers_what_a_learner_asks() -> None:
     assert after["out"] == "Output: 4. Nothing has used it yet."
     assert after["local"] == "On the way back x gets upstream × x along each of 2 arrows."
     assert after["kept"] == "Kept for the way back: x, for the gradient of x."
-    assert after["line"].startswith("Written in test_picture.py, line")
+    assert after["line"].startswith("Written in examples.py, line")
     assert "gradient" not in after
     assert answers(film, "Mul", 2)["out"] == "Output: 4, used by Add."
     assert answers(film, "Mul", 4)["gradient"] == "Its gradient is 1, from Add."
