@@ -117,7 +117,7 @@ def course(folder: str | Path = ".") -> Course:
     some are; the tour is done when its exercise is solved. ValueError for a folder without lessons.
 
     >>> print(str(course("notebooks")).splitlines()[1])
-    ○ L00 One formula, two graphs  45 + 5 min · not begun
+    ○ L00 One formula, two graphs  45 + 15 min · not begun
     """
     folder = Path(folder)
     mine = progress()

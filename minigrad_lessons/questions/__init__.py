@@ -347,7 +347,7 @@ def _judge_order(question: Question, answer: Any) -> Verdict:
             return Verdict(
                 False, (f"{english} {question.feedback[0]}", f"{chinese}{question.feedback[1]}")
             )
-        late = [n for n in lines[number].needs if n not in answer[:place]]
+        late = [n for n in lines[number].needs if n in answer[place:]]
         if late:
             return Verdict(False, row("ask_order_before", number=number, needed=late[0]))
     if missing := [n for n in lines if not lines[n].distractor and n not in answer]:

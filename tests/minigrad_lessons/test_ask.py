@@ -647,7 +647,7 @@ def test_claims_hold_what_was_measured():
     assert "<script" not in table._repr_html_()
     assert table._repr_html_().count("<p ") == 6
     set_language("zh")
-    assert "如果只要一个结果" in repr(table)
+    assert "只要一个结果的时候" in repr(table)
 
 
 def test_values_of_all_claims_may_be_told_at_once():

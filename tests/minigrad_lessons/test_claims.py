@@ -56,7 +56,7 @@ def test_a_lesson_shows_what_is_known(path: Path) -> None:
 
 CONDITION = (
     r"\b(if|when|once|as long as|only|unless|must)\b",
-    r"如果|只要|只有|除非|前提",
+    r"如果|只要|只有|除非|前提|的时候|一旦|必须",
 )
 PARTS = ("claimed", "measured", "holds")
 

@@ -323,7 +323,7 @@ def test_both_languages_count_the_same_steps() -> None:
     english, chinese = (half.splitlines() for half in film_of(e1()).text())
     assert [line.partition(".")[0] for line in english] == [str(i) for i in range(8)]
     assert [line.partition(".")[0] for line in chinese] == [str(i) for i in range(8)]
-    assert chinese[6] == "6. Mul 向 x 回传，x 把它加上：2 + 2 = 4"
+    assert chinese[6] == "6. Mul 向 x 回传，x 把这一份加到已有的梯度上：2 + 2 = 4"
 
 
 def test_without_gradients_nothing_is_said_of_them() -> None:

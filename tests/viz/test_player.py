@@ -172,8 +172,8 @@ def test_a_still_tells_the_values_that_there_are() -> None:
     ("language", "said", "unsaid"),
     [
         ("en", ["adds it: 2 + 2 = 4"], ["再次"]),
-        ("zh", ["向 x 回传，x 把它加上：2 + 2 = 4"], ["which adds"]),
-        ("both", ["adds it: 2 + 2 = 4", "向 x 回传，x 把它加上：2 + 2 = 4"], []),
+        ("zh", ["向 x 回传，x 把这一份加到已有的梯度上：2 + 2 = 4"], ["which adds"]),
+        ("both", ["adds it: 2 + 2 = 4", "向 x 回传，x 把这一份加到已有的梯度上：2 + 2 = 4"], []),
     ],
 )
 def test_the_text_follows_the_language(language: Any, said: list[str], unsaid: list[str]) -> None:

@@ -67,7 +67,7 @@ def test_nothing_is_said_of_both_that_is_not_so() -> None:
         for _ in range(12):
             x = x * x * 0.5
     told = [said[0] for _, said in moments(viz.timeline(log).films)]
-    assert "half grown" in " ".join(told)
+    assert "half the" in " ".join(told)
     assert "static" not in " ".join(told[1:])
     assert "same values" not in " ".join(told)
 
@@ -93,8 +93,8 @@ def test_each_still_says_what_is_to_be_seen_one_language_a_line() -> None:
     assert [language for language, _ in lines] == ["en", "zh"] * 4
     assert lines[0][1].startswith("▶ Run this cell to play")
     assert lines[1][1].startswith("▶ 运行此单元格即可播放")
-    assert "half grown" in lines[2][1]
-    assert "长到一半" in lines[3][1]
+    assert "half the" in lines[2][1]
+    assert "建到一半" in lines[3][1]
     assert "before the run" in lines[4][1]
     assert "the end" in lines[6][1]
     assert len(re.findall(r'<img alt="[^"]*[\u4e00-\u9fff]', page)) == 3

@@ -135,8 +135,8 @@ def legend(scene: Scene) -> Pair:
     found = {kind for panel in scene.panels for kind in panel.marks.values()}
     kinds = [kind for kind, mark in MARKS.items() if kind in found and not mark.worded]
     english, chinese = (
-        " · ".join(f"{MARKS[kind].sign} {ROWS[f'mark_{kind}'][i]}" for kind in kinds)
-        for i in (0, 1)
+        semicolon.join(f"{MARKS[kind].sign} {ROWS[f'mark_{kind}'][i]}" for kind in kinds)
+        for i, semicolon in enumerate(("; ", "；"))
     )
     return english, chinese
 
