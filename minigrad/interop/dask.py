@@ -29,7 +29,7 @@ from minigrad.diagnostics.arguments import is_whole, refuse, whole
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair, fill
 from minigrad.diagnostics.source import here
-from minigrad.interop.extra import wanted
+from minigrad.interop.extra import import_extra
 from minigrad.ops import state
 from minigrad.saving import load_graph, save
 from minigrad.static import Graph, Node
@@ -99,7 +99,7 @@ def to_dask(
     >>> later.compute(scheduler="threads")  # doctest: +SKIP
     array([[0.       , 0.7615942]], dtype=float32)
     """
-    delayed = wanted("dask.delayed", extra="dask").delayed
+    delayed = import_extra("dask.delayed", extra="dask").delayed
     if is_whole(tasks):
         whole("to_dask", "tasks", tasks, 1)
     elif tasks not in GRAINS:
@@ -170,7 +170,7 @@ def run_schedule(
     program: Program, schedule: Schedule, feed_dict: Mapping[Any, Any] | None, scheduler: Any
 ) -> tuple[Any, Schedule]:
     """Run a schedule (`Schedule.run`): each kernel is a task that reports worker and times."""
-    delayed = wanted("dask.delayed", extra="dask").delayed
+    delayed = import_extra("dask.delayed", extra="dask").delayed
     graph, at = program.graph, f"-{secrets.token_hex(6)}"  # to be run, not cached
     _expect_pure(graph)
     feeds = _fed(graph, feed_dict)
@@ -189,7 +189,7 @@ def run_schedule(
         after[piece.node] = tuple({maker[x]: None for x in piece.reads if x in maker})
         maker.update(dict.fromkeys(piece.gives, piece.node))
     wanted_values = [values[x] for x in graph.outputs]
-    compute = wanted("dask", extra="dask").compute
+    compute = import_extra("dask", extra="dask").compute
     results, timed = compute(wanted_values, list(spans.values()), scheduler=scheduler)
     measured = _measured(schedule, dict(zip(spans, timed, strict=True)), after)
     return (results[0] if graph.single else list(results)), measured

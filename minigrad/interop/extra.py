@@ -10,12 +10,12 @@ from minigrad.diagnostics.packages import to_install
 from minigrad.diagnostics.source import here
 
 
-def wanted(module: str, *, extra: str) -> Any:
+def import_extra(module: str, *, extra: str) -> Any:
     """Import a module of a package that belongs to an optional extra.
 
     MissingPackageError, with the line to type, where it is not installed or cannot be loaded.
 
-    >>> wanted("json.decoder", extra="tensorboard").JSONDecodeError.__name__
+    >>> import_extra("json.decoder", extra="tensorboard").JSONDecodeError.__name__
     'JSONDecodeError'
     """
     try:

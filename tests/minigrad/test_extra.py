@@ -14,7 +14,7 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics import packages
 from minigrad.diagnostics.messages import set_language
-from minigrad.interop.extra import wanted
+from minigrad.interop.extra import import_extra
 
 ROOT = Path(__file__).parents[2]
 INTEROP = sorted(
@@ -26,13 +26,13 @@ BROUGHT = {"onnx", "google", "tensorboard", "dask", "distributed", "torch", "jax
 
 
 def test_what_is_there_is_given() -> None:
-    assert wanted("xml.dom.minidom", extra="dask") is sys.modules["xml.dom.minidom"]
+    assert import_extra("xml.dom.minidom", extra="dask") is sys.modules["xml.dom.minidom"]
 
 
 @pytest.mark.usefixtures("english")
 def test_what_is_missing_names_the_line_to_type() -> None:
     with pytest.raises(mg.MissingPackageError, match="unheard_of is not installed") as caught:
-        wanted("unheard_of.part", extra="dask")
+        import_extra("unheard_of.part", extra="dask")
     line = f'"{sys.executable}" -m pip install "minigrad-lessons[dask]"'
     assert all(line in half for half in caught.value.pair)
     assert isinstance(caught.value, ImportError)
@@ -44,7 +44,7 @@ def test_what_is_missing_names_the_line_to_type() -> None:
 def test_an_environment_by_uv_is_told_to_use_uv(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
     with pytest.raises(mg.MissingPackageError, match="uv pip install --python"):
-        wanted("unheard_of", extra="dask")
+        import_extra("unheard_of", extra="dask")
 
 
 @pytest.mark.usefixtures("english")
@@ -52,7 +52,7 @@ def test_what_cannot_be_loaded_says_why(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "torn.py").write_text("import libtorn_of_the_system\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(mg.MissingPackageError, match="torn cannot be loaded: No module named 'lib"):
-        wanted("torn", extra="dask")
+        import_extra("torn", extra="dask")
 
 
 def test_nothing_of_it_is_imported_before() -> None:

@@ -16,7 +16,7 @@ from minigrad.compiler import Program
 from minigrad.core import TupleSpec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.hybrid.tracing import Function, Traced
-from minigrad.interop.extra import wanted
+from minigrad.interop.extra import import_extra
 from minigrad.static import Graph, Node
 from minigrad.static.build import build_graph
 from minigrad.static.feeds import check_feeds
@@ -56,7 +56,7 @@ def tensorboard(obj: Any, logdir: str | Path, feed_dict: Mapping[Any, Any] | Non
         events = [*_curves(obj if isinstance(obj, Mapping) else _shown(obj))]
     else:
         events = _graph_events(obj, names_in(sys._getframe(1)), feed_dict)
-    writer = wanted("tensorboard.summary.writer.event_file_writer", extra="tensorboard")
+    writer = import_extra("tensorboard.summary.writer.event_file_writer", extra="tensorboard")
     file = writer.EventFileWriter(str(logdir))
     try:
         for event in events:
@@ -68,7 +68,7 @@ def tensorboard(obj: Any, logdir: str | Path, feed_dict: Mapping[Any, Any] | Non
 
 def _proto(name: str) -> Any:
     """Return one of TensorBoard's own protocol buffer modules."""
-    return wanted(f"tensorboard.compat.proto.{name}_pb2", extra="tensorboard")
+    return import_extra(f"tensorboard.compat.proto.{name}_pb2", extra="tensorboard")
 
 
 def _shown(training: Training) -> dict[str, Sequence[float]]:

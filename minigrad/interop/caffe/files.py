@@ -16,7 +16,7 @@ from minigrad.diagnostics.files import kind_of, opened
 from minigrad.diagnostics.messages import Pair, fill, one_line
 from minigrad.diagnostics.source import here
 from minigrad.interop.caffe.schema import messages
-from minigrad.interop.extra import wanted
+from minigrad.interop.extra import import_extra
 
 MOST_TEXT = 1 << 22  # bytes of a prototxt; that of a net with 1,000 layers has a quarter of it
 MOST_BYTES = (1 << 31) - 1  # of a caffemodel: protobuf's own limit
@@ -49,7 +49,7 @@ class Text:
         self.layers = [x for x in self.blocks if x.field == "layer"]
 
     def _parsed(self, source: str) -> Any:
-        parser = wanted("google.protobuf.text_format", extra="caffe")
+        parser = import_extra("google.protobuf.text_format", extra="caffe")
         try:
             return parser.Parse(source, messages()["Net"]())
         except parser.ParseError as error:
@@ -129,7 +129,7 @@ class Weights:
             parsed = net.FromString(raw)
         except ValueError as error:
             refuse(where, fill("caffe_damaged", reason=one_line(str(error))))
-        except wanted("google.protobuf.message", extra="caffe").DecodeError as error:
+        except import_extra("google.protobuf.message", extra="caffe").DecodeError as error:
             refuse(where, fill("caffe_damaged", reason=one_line(str(error))))
         self.blobs: Mapping[str, list[Any]] = {
             layer.name: list(layer.blobs) for layer in (*parsed.layers, *parsed.layer)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from minigrad.interop.extra import wanted
+from minigrad.interop.extra import import_extra
 
 ENUMS = {
     "Phase": "TRAIN TEST",
@@ -100,9 +100,9 @@ def _declare(field: Any, number: str, kind: str) -> None:
 @functools.cache
 def messages() -> dict[str, Any]:
     """Return the classes of all messages, by name."""
-    pb = wanted("google.protobuf.descriptor_pb2", extra="caffe")
-    pool = wanted("google.protobuf.descriptor_pool", extra="caffe").DescriptorPool()
-    factory = wanted("google.protobuf.message_factory", extra="caffe")
+    pb = import_extra("google.protobuf.descriptor_pb2", extra="caffe")
+    pool = import_extra("google.protobuf.descriptor_pool", extra="caffe").DescriptorPool()
+    factory = import_extra("google.protobuf.message_factory", extra="caffe")
     file = pb.FileDescriptorProto(name="caffe_subset.proto", package="caffe", syntax="proto2")
     for name, values in ENUMS.items():  # each in a scope of its own, as two have a MAX
         enum = file.message_type.add(name=name).enum_type.add(name="Value")

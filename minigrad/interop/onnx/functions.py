@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.interop.extra import wanted
+from minigrad.interop.extra import import_extra
 from minigrad.interop.onnx.tensors import NUMBERS
 from minigrad.static import Node
 
 
 def function_body(node: Any, domain: str, version: int, operands: list[Any]) -> Any:
     """Return the FunctionProto that defines an operator for these operands, or None."""
-    onnx = wanted("onnx", extra="onnx")
+    onnx = import_extra("onnx", extra="onnx")
     space = "" if domain == "ai.onnx" else domain
     try:
         schema = onnx.defs.get_schema(node.op_type, version, space)
@@ -45,7 +45,7 @@ def _whole(body: Any, schema: Any) -> Any:
 
 
 def _parsed(text: bytes) -> Any:
-    onnx = wanted("onnx", extra="onnx")
+    onnx = import_extra("onnx", extra="onnx")
     body = onnx.FunctionProto()
     body.ParseFromString(text)
     return body

@@ -10,7 +10,7 @@ from typing import Any
 
 from minigrad.diagnostics import files
 from minigrad.diagnostics.errors import FormatError
-from minigrad.interop.extra import wanted
+from minigrad.interop.extra import import_extra
 
 LARGEST = 1 << 31  # bytes of a file, which is what protobuf can hold
 MOST_NODES = 1 << 20
@@ -19,7 +19,7 @@ DEEPEST = 32
 
 def loaded(model: Any) -> Any:
     """Return the ModelProto of a path, of bytes, or itself; FormatError for anything else."""
-    onnx = wanted("onnx", extra="onnx")
+    onnx = import_extra("onnx", extra="onnx")
     if isinstance(model, onnx.ModelProto):
         return model
     if isinstance(model, (bytes, bytearray, memoryview)):

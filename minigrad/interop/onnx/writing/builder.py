@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.core import Array, Dim, Dtype, Op
 from minigrad.diagnostics.errors import FormatError
-from minigrad.interop.extra import wanted
+from minigrad.interop.extra import import_extra
 from minigrad.interop.onnx.tensors import NUMBERS
 from minigrad.saving.encoding import text
 from minigrad.static import Node
@@ -34,7 +34,7 @@ class OnnxGraphBuilder:
     """An ONNX graph; that of a branch or a loop is nested in another, whose values it reads."""
 
     def __init__(self, outer: OnnxGraphBuilder | None = None) -> None:
-        self.onnx = wanted("onnx", extra="onnx")
+        self.onnx = import_extra("onnx", extra="onnx")
         self.outer = outer
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
