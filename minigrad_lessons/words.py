@@ -187,10 +187,7 @@ python tasks.py 命令
         "The lessons themselves are in {folder}. Name another folder.",
         "课程本身就在 {folder} 里。请换一个文件夹。",
     ),
-    "no_folder": (
-        "{folder} is not a folder. Name another one.",
-        "{folder} 不是文件夹。请换一个。",
-    ),
+    "no_folder": ("{folder} is not a folder. Name another one.", "{folder} 不是文件夹。请换一个。"),
     "taken": (
         "These files hold someone's work, or did not come from this command. Nothing was written."
         " Name another folder, or move them away:\n{files}",

@@ -48,10 +48,7 @@ class Draw:
 
 
 def find(
-    programs: Callable[[Draw], Program],
-    fails: Callable[[Program], bool],
-    seed: int,
-    examples: int,
+    programs: Callable[[Draw], Program], fails: Callable[[Program], bool], seed: int, examples: int
 ) -> Program | None:
     """Return the shortest failing program that was found; None if no program fails."""
     met: dict[Program, bool] = {}

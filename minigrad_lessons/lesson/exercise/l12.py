@@ -56,10 +56,7 @@ def asking(draw: Draw) -> Program:
     asked = draw.one(ASKED)
     if draw.below(2):
         numbers = draw.some((1.0, 3.0, -3.0, 0.0, 2.0), 3, 1)
-        return (
-            f"ask = lambda x: bool({asked})",
-            f"results = [ask(Tensor(n)) for n in {numbers}]",
-        )
+        return (f"ask = lambda x: bool({asked})", f"results = [ask(Tensor(n)) for n in {numbers}]")
     x = draw.one(('placeholder("x")', "constant(2.0)"))
     asked = "x" if x[0] == "c" else asked  # a constant itself: its value is there, a node's is not
     return (
