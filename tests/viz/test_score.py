@@ -113,7 +113,7 @@ def test_a_line_that_runs_again_comes_again_in_its_row() -> None:
     for made in scores(viz.compare(cell, 0.5, 0.7)):
         assert labels(made) == ["x", "w", "h * w", "h * w + x", "h = mg.tanh(h * w + x)"]
         again = [n for n in made.notes if n.row == 4 and n.kind in ("both", "run")]
-        assert len(again) == 20
+        assert len(again) == 40, "in two calls"
         assert len({n.nodes for n in again}) == 20, "each time another node"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ import viz
 from minigrad.core import REGISTRY, Op, apply
 from minigrad.diagnostics.messages import set_language
 from minigrad.ops import elementwise
+from viz.film.film import BUILT, RUN
 from viz.film.frames import Film
+from viz.film.score import counted
 from viz.picture.picture import picture
 from viz.views import step as show
 from viz.words.text import ROWS
@@ -157,6 +160,25 @@ def test_every_difference_is_a_difference(left: Any, right: Any, largest: str) -
 @pytest.mark.parametrize("value", [1.0, nan, [inf, -0.0], np.zeros(0), [True]])
 def test_the_same_bits_are_equal(value: Any) -> None:
     assert show._verdict(film(x=value), film(x=value)) == ROWS["equal_bits"]
+
+
+def test_a_large_comparison_has_two_calls_too(tmp_path: Path) -> None:
+    """What is built again, and what is kept, is its point at any size; its page stays small."""
+
+    def deep(x: Any, w: Any) -> Any:
+        for _ in range(show.TWICE // 3):
+            x = mg.tanh(x * w + x)
+        return x
+
+    player = viz.compare(deep, 0.5, 0.3)
+    counts = [[*counted(film)][-1][1] for film in player.films]
+    assert [(ticks[BUILT], ticks[RUN]) for ticks in counts] == [
+        (2 * show.TWICE, 2 * show.TWICE),
+        (show.TWICE, 2 * show.TWICE),
+    ]
+    longest = max(len(frame.caption[0]) for film in player.films for frame in film.frames)
+    assert longest < 200, "not all that the first call leaves behind is named"
+    assert player.save(tmp_path / "page.html").stat().st_size < 1_000_000
 
 
 def test_nothing_compared_gives_no_verdict() -> None:

@@ -296,7 +296,7 @@ class Director:
         together = (*self.gone, self.picture.ids[node])
         if self.gone:
             self.frames.pop()
-        names = ", ".join(self.nodes[i].label for i in together)
+        names = plain(", ".join(self.nodes[i].label for i in together), 60)
         frame = self.add(Frame(row("step_freed", names=names), together))
         self.gone = together
         for i in together:

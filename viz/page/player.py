@@ -7,7 +7,7 @@ The same module plays in a saved page.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Self
 
@@ -176,15 +176,19 @@ class Player(Page):
         except LayoutError as error:
             tables = "".join(table(film.picture.fold()) for film in self.films)
             drawings = f'<p class="mg-note">{bilingual(error.pair)}</p>{tables}'
-        steps = "".join(
-            f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
-            for film in self.films
-        )
+        steps = "".join(f"<ol>{''.join(_listed(film.frames))}</ol>" for film in self.films)
         summary = html("table")
         return (
             f'<figure class="mg-still">{drawings}'
             f"<details><summary>{summary}</summary>{steps}</details></figure>"
         )
+
+
+def _listed(frames: Sequence[Frame]) -> Iterator[str]:
+    """Yield the steps as items of a list; what a second call repeats is not said again."""
+    first = {(f.plain, f.active): i for i, f in reversed([*enumerate(frames)])}
+    for i in sorted(first.values()):
+        yield f"<li value='{i}'>{bilingual(frames[i].caption)}</li>"
 
 
 def _alike(one: Film, other: Film) -> bool:
