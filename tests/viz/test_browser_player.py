@@ -958,6 +958,15 @@ def test_a_row_of_the_score_whose_name_just_fits_is_not_cut(tmp_path: Path, page
         assert page.locator(".mg-row-name").all_text_contents() == ["a", "b"]
 
 
+def test_the_key_has_bars_where_the_marks_of_a_row_are_bars(tmp_path: Path, page: Page) -> None:
+    wide = "e => getComputedStyle(e, '::before').width"
+    for player, width in ((chain(8), "11px"), (chain(150), "15px")):
+        page.goto(player.save(tmp_path / f"{width}.html").as_uri())
+        assert page.locator(".mg-key-both").evaluate(wide) == width
+        bars = page.locator(".mg-dots[stroke-linecap=butt]").count()
+        assert (bars > 0) is (width == "15px")
+
+
 def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:
     page.goto(saved["both"].as_uri())
     page.locator(".mg-player").focus()

@@ -64,7 +64,7 @@ series | count | first | last | min | max
 loss | 3 | 3 | 2 | 1 | 3
 ∂ w | 3 | 3 | 2 | 1 | 3"""
     )
-    assert training.text()[1].startswith("完成：3 / 3 步\n损失从 3 降到 2\n序列")
+    assert training.text()[1].startswith("训练结束：完成了 3 步，共 3 步\n损失从 3 降到 2\n序列")
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, ValueError])
@@ -79,7 +79,7 @@ def test_an_interrupt_or_an_error_leaves_a_usable_chart(stop: type[BaseException
 
     with pytest.raises(stop):
         run()
-    assert training.status == ("stopped: step 3 of 100", "已停止：3 / 100 步")
+    assert training.status == ("stopped: step 3 of 100", "中途停止：完成了 3 步，共 100 步")
     assert training.data["state"] == "stopped"
     assert "left" not in training.data["times"]
     assert training.chart().rows[0][0][:2] == ("loss", "4")
@@ -221,7 +221,7 @@ def test_a_saved_page_shows_one_chart_of_all_and_names_that_do_not_run(
     cells = page.locator(".mg-train tbody:visible tr > :first-child")
     assert cells.all_inner_texts() == names
     page.get_by_role("button", name="中文", exact=True).click()
-    assert "完成：3 / 3 步" in page.locator(".mg-caption").inner_text()
+    assert "训练结束：完成了 3 步，共 3 步" in page.locator(".mg-caption").inner_text()
     assert page.locator(".mg-train img:visible").get_attribute("alt").startswith("折线图")
     for language, scheme in (("en", "light"), ("zh", "dark")):
         speak(page, language)

@@ -4,7 +4,7 @@ const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
 const PICTURED = 0.28; // scale from which swatches can be read
 const [THIN, STRIP, DIGIT] = [8, 5, 10]; // pixels at least of a swatch, of one beneath another with numbers, and of a number
-const BRIEF = { font: 11, line: 12, edge: 2 }; // pixels of the screen
+const BRIEF = { font: 11, line: 12, edge: 2, strip: 4 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
 const written = once((/** @type {string} */ text) => measured(text, BRIEF.font));
@@ -113,8 +113,8 @@ function brief(g, scale) {
   const without = /** @type {HTMLElement | null} */ (g.closest(".mg-drawing"))?.dataset.without ?? "";
   const strip = g.querySelector(".mg-cell-card"); // the first of the calls in it, which come below the name
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
-  let top = BRIEF.line + (strip ? thick * scale + BRIEF.edge : 0);
-  if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${((BRIEF.line + BRIEF.edge) / scale - own).toFixed(1)}px`);
+  let top = BRIEF.line + (strip ? thick * scale + BRIEF.strip : 0);
+  if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${((BRIEF.line + BRIEF.strip) / scale - own).toFixed(1)}px`);
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : 4)) / BRIEF.line));
   g.classList.toggle("mg-low", most < 2);
   const slots = [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
@@ -151,7 +151,7 @@ function brief(g, scale) {
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
   shown.forEach(({ name, text }, i) => {
     const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
-    const below = i < head ? (i + 1) * BRIEF.line : top + (i - head + 1) * BRIEF.line - BRIEF.edge;
+    const below = i < head ? (i + 1) * BRIEF.line : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
     const line = shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group);
     if (name === "word") bilingual([became[0], became[1]], line);

@@ -253,6 +253,7 @@ function staff(place, lane, data) {
         each.classList.toggle("mg-brief-column", each.scrollWidth > column);
       });
       compose(parts, lane, notes, at, data.nodes);
+      place.classList.toggle("mg-banded", Boolean(parts.past.querySelector("[stroke-linecap=butt]")));
       if (!axis.firstChild) return;
       axis.style.top = `${at.top - AXIS}px`;
       stepAxis(parts.rest, at, data.frames.length, axis.offsetWidth);

@@ -38,7 +38,7 @@ class Ratio:
     @property
     def label(self) -> Pair:
         sides = [mode_name(side) for side in (self.side, self.against)]
-        return " / ".join(side[0] for side in sides), " / ".join(side[1] for side in sides)
+        return " / ".join(side[0] for side in sides), "比".join(side[1] for side in sides)
 
     @property
     def verdict(self) -> str:
