@@ -59,6 +59,7 @@ class Comparison:
             return None
         told = self.words or isinstance(single(want), Number)
         key = "check_first_number" if told else "check_first"
+        key = "check_list" if isinstance(want, list) and items_of(got) is None else key
         return row(key, at=at, value=self.brief(got), want=self.brief(want))
 
     def _first_name(self, got: Any, want: Any, at: Pair) -> Pair | None:

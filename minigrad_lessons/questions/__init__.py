@@ -347,8 +347,7 @@ def _judge_order(question: Question, answer: Any) -> Verdict:
             return Verdict(
                 False, (f"{english} {question.feedback[0]}", f"{chinese}{question.feedback[1]}")
             )
-        late = [n for n in lines[number].needs if n in answer[place:]]
-        if late:
+        if late := [n for n in lines[number].needs if n in answer[place:]]:
             return Verdict(False, row("ask_order_before", number=number, needed=late[0]))
     if missing := [n for n in lines if not lines[n].distractor and n not in answer]:
         return Verdict(False, row("ask_order_missing", number=missing[0]))

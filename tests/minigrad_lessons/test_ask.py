@@ -206,10 +206,13 @@ def test_an_order_says_what_is_wrong():
     first, second, extra = Line("a"), Line("b", (1,)), Line("c", (), True)
     made = Question("T.1", "order", ("?", "？"), (), (first, second, extra), ("No c.", "没有 c。"))
     assert judge(made, [1, 2]).right
-    said = {str(a): judge(made, a).text[0] for a in ([2, 1], [1, 1], [1], [1, 2, 3], [1, 9], "12")}
+    said = {
+        str(a): judge(made, a).text[0] for a in ([2, 1], [1, 1], [1], [2], [1, 2, 3], [1, 9], "12")
+    }
     assert "line 1 comes first" in said["[2, 1]"]
     assert "twice" in said["[1, 1]"]
     assert "Line 2 is still missing" in said["[1]"]
+    assert "Line 1 is still missing" in said["[2]"]
     assert "No c." in said["[1, 2, 3]"]
     assert "1 to 3" in said["[1, 9]"]
     assert "1 to 3" in said["12"]
@@ -433,6 +436,7 @@ def test_an_error_that_would_fill_the_page_is_cut():
             "`[1]` has 2 values; expected 1. As far as they go, they are correct.",
         ),
         (np.ones(3), np.ones((1, 3)), "The shape is (3,); expected (1, 3)."),
+        ({"a": 0}, {"a": [0]}, "First wrong value: `a` is 0; expected a list."),
         (np.eye(2), np.ones((2, 2)), "First wrong value: `[0][1]` is 0.0; expected 1.0."),
         ({"y": 1, "x": 3}, {"x": 6, "y": 1}, "First wrong value: `x` is 3; expected 6."),
         (
