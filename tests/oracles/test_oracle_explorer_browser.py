@@ -79,6 +79,46 @@ def test_the_first_nan_is_found_where_it_was_born(name: str, one: Page, tmp_path
     assert state(page, "atlas.selected.op") == state(page, "atlas.m.data.findings[0].op")
 
 
+def silent_net(params: Any, x: Any) -> Any:
+    """The second layer of three never fires."""
+    for i, p in enumerate(params):
+        with jax.named_scope(f"layer_{i}"):
+            x = x + jax.nn.relu(x @ p["w"] - (100.0 if i == 1 else 0.0))
+    return x.sum()
+
+
+@pytest.mark.parametrize("name", browser.MODELS)
+def test_a_dead_relu_is_red_where_it_is_and_in_the_profile(
+    name: str,
+    one: Page,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    if name == "torch":
+        net = Net()
+        with torch.no_grad():
+            net.get_parameter("blocks.1.up.bias").fill_(-100.0)
+        made, group = viz.step(net, torch.randn(5, 6)), "blocks.1"
+    else:
+        made, group = viz.step(silent_net, *given(), whole=True), "layer_1"
+    page = opened(one, made.save(tmp_path / "silent.html"))
+    findings = page.locator(".mg-x-finding.mg-x-bad").all_inner_texts()
+    assert any("hardly fires" in text for text in findings)
+    assert page.locator(".mg-x-said button").inner_text() == findings[0]
+    rows = (
+        f"atlas.m.rows.filter((n) => {STATE}.atlas.m.troubles.some((op) => op >= n.a && op < n.b))"
+    )
+    assert state(page, f"{rows}.map((n) => n.name)") == [group]
+    red = """() => {
+      const canvas = document.querySelector('.mg-x-score');
+      const { data } = canvas.getContext('2d').getImageData(0, canvas.height - 30, 1400, 12);
+      const bad = document.querySelector('.mg-explorer').atlas.atlas.ink.bad;
+      const color = [1, 3, 5].map((k) => parseInt(bad.slice(k, k + 2), 16));
+      const is = (i) => color.every((part, c) => data[4 * i + c] === part);
+      return [...Array(data.length / 4).keys()].filter(is).length;
+    }"""
+    assert page.evaluate(red) > 0  # no curve is red
+
+
 @pytest.mark.parametrize("name", browser.MODELS)
 def test_an_error_is_a_picture(name: str, one: Page, tmp_path: Path) -> None:  # noqa: F811
     if name == "torch":
