@@ -298,7 +298,7 @@ def detect_anomaly() -> Iterator[None]:
     >>> with mg.detect_anomaly():
     ...     y = mg.log(mg.tensor(-1.0))
     Traceback (most recent call last):
-    minigrad.NumericError: Log: the result holds 1 value(s) that are NaN or infinite...
+    minigrad.NumericError: Log: the result is NaN or infinite in 1 place...
     """
     with listen(_check_finite), np.errstate(all="ignore"):
         yield
