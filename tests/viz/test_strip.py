@@ -59,7 +59,7 @@ def test_both_ways_the_difference_is_seen() -> None:
 
 
 def test_nothing_is_said_of_both_that_is_not_so() -> None:
-    """A recording may hold a static graph that runs before the dynamic one is half grown."""
+    """A recording may hold a static graph that runs before the dynamic one is half built."""
     with mg.Graph(), mg.record(values=True) as log:
         a = mg.placeholder("a")
         mg.run(mg.build_graph(a, a * 2), {a: 2.0})
