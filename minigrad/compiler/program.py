@@ -25,7 +25,7 @@ from minigrad.core import Array, events
 from minigrad.core.garbage import no_collection
 from minigrad.core.locks import Turn
 from minigrad.diagnostics import foreign
-from minigrad.diagnostics.arguments import number, refuse, unfit, whole
+from minigrad.diagnostics.arguments import expect, number, refuse, whole
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
@@ -355,6 +355,5 @@ def compile(
     >>> float(program({x: 2.0}))
     7.0
     """
-    if not isinstance(graph, Graph):
-        raise unfit(compile, foreign.OF_GRAPHS["compile"].shown)
+    expect(isinstance(graph, Graph), compile, foreign.OF_GRAPHS["compile"].shown)
     return Program(graph, optimize, executor, session, planner)

@@ -23,10 +23,8 @@ from minigrad.diagnostics.source import here
 def refuse(op: str, name: str, value: object, expected: Pair) -> ArgumentError:
     """Return the error for an argument; `expected` says what to write instead."""
     text = " ".join(repr(value).split())
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    return ArgumentError(
-        "argument", op=op, name=name, value=shown, expected=expected, defined=here()
-    )
+    about: Any = {"value": text if len(text) <= 60 else text[:57] + "...", "expected": expected}
+    return ArgumentError("argument", op=op, name=name, **about, defined=here())
 
 
 def two_readings(form: str, one: str, as_one: str, other: str, as_other: str) -> ArgumentError:
@@ -176,6 +174,12 @@ def listed(op: str, name: str, value: Any) -> Sequence[Any]:
     if not isinstance(value, Iterable):
         raise refuse(op, name, value, fill("expect_list"))
     return list(value)
+
+
+def expect(fits: bool, function: Callable[..., Any], ours: str | tuple[str, str]) -> None:
+    """Raise ArgumentError, with what to write instead, unless the arguments fit the function."""
+    if not fits:
+        raise unfit(function, ours)
 
 
 def unfit(function: Callable[..., Any], ours: str | tuple[str, str]) -> ArgumentError:

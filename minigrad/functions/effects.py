@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import ops
-from minigrad.diagnostics.arguments import unfit
+from minigrad.diagnostics.arguments import expect
 
 __all__ = ["Assert", "Print", "stop_gradient"]
 
@@ -37,8 +37,7 @@ def Print(x: Any, message: str = "") -> Any:
     >>> y = mg.Print(mg.tensor([1.0, 2.0]), "x is") * 2
     x is [1., 2.]
     """
-    if not isinstance(message, str):  # the values to print, in tf.Print
-        raise unfit(Print, PRINT)
+    expect(isinstance(message, str), Print, PRINT)  # the values to print, in tf.Print
     return ops.print_value(x, message=message)
 
 
@@ -51,6 +50,5 @@ def Assert(condition: Any, message: str = "") -> Any:
     >>> mg.Assert(mg.tensor(2.0) > 0, "must be positive").item()
     True
     """
-    if not isinstance(message, str):  # the values to print, in tf.Assert
-        raise unfit(Assert, ASSERT)
+    expect(isinstance(message, str), Assert, ASSERT)  # the values to print, in tf.Assert
     return ops.assert_true(condition, message=message)

@@ -25,7 +25,7 @@ from minigrad.compiler.program import Program
 from minigrad.compiler.schedule.parallel import TOUCH_VARIABLES
 from minigrad.compiler.schedule.schedule import Schedule, Task
 from minigrad.core import Array, TupleSpec
-from minigrad.diagnostics.arguments import is_whole, refuse, whole
+from minigrad.diagnostics.arguments import expect, is_whole, refuse, whole
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair, fill
 from minigrad.diagnostics.source import here
@@ -99,6 +99,7 @@ def to_dask(
     >>> later.compute(scheduler="threads")  # doctest: +SKIP
     array([[0.       , 0.7615942]], dtype=float32)
     """
+    expect(isinstance(program, Program), to_dask, "mg.to_dask(mg.compile(graph), {x: 1.0})")
     delayed = import_extra("dask.delayed", extra="dask").delayed
     if is_whole(tasks):
         whole("to_dask", "tasks", tasks, 1)

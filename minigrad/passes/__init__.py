@@ -12,6 +12,7 @@ from typing import Any
 
 from minigrad.core import events, fits
 from minigrad.core.garbage import no_collection
+from minigrad.diagnostics.arguments import expect
 from minigrad.diagnostics.errors import GraphError, VerifyError
 from minigrad.diagnostics.source import function_name, here
 from minigrad.passes.algebra import *
@@ -82,6 +83,7 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
     %1 = Add(%0, %0) : float32[3]
     return %1
     """
+    expect(isinstance(graph, Graph), optimize, "mg.optimize(mg.build_graph(x, y))")
     with no_collection():
         return _optimized(graph, PIPELINE if passes is None else passes)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from minigrad.core import REGISTRY, Array, Attrs, Op
 from minigrad.diagnostics import foreign
-from minigrad.diagnostics.arguments import unfit
+from minigrad.diagnostics.arguments import expect
 from minigrad.diagnostics.errors import FormatError, UninitializedError
 from minigrad.diagnostics.source import here
 from minigrad.ops import state
@@ -49,8 +49,7 @@ def save(graph: Graph, path: str | os.PathLike[str], session: Any = None) -> Non
     ...     mg.load_graph(f"{folder}/square.graph")
     <Graph: 2 nodes, 1 outputs, frozen>
     """
-    if not isinstance(graph, Graph):
-        raise unfit(save, foreign.OF_GRAPHS["save"].shown)
+    expect(isinstance(graph, Graph), save, foreign.OF_GRAPHS["save"].shown)
     graph.verify()
     values = None if session is None else session.variables
     try:

@@ -607,6 +607,7 @@ TAKES_ALL = {
     "name_scope": "a name may be any text",
     "run_functions_eagerly": "anything is true or false",
     "set_grad_enabled": "anything is true or false",
+    "treat_as_user_code": "what is no path is that of no file",
 }
 
 

@@ -105,7 +105,7 @@ def test_every_operator_on_elements_has_its_mathematics_here() -> None:
 
 def test_who_adds_an_operator_is_told_what_to_write_where(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, "Other", REGISTRY["Exp"])
-    with pytest.raises(AssertionError, match=r"(?s)add to EXACT in tests/test_far_values.*Other"):
+    with pytest.raises(AssertionError, match=r"(?s)add to EXACT in test_far_values.*Other"):
         test_every_operator_on_elements_has_its_mathematics_here()
 
 

@@ -88,8 +88,10 @@ def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
         shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "README.md", tmp_path)
     shutil.copytree(ROOT / "tests" / "solutions", tmp_path / "tests" / "solutions")
-    for name in ("lessons", "covering", "outputs", "test_lessons", "test_course", "test_exercises"):
-        shutil.copy(ROOT / "tests" / f"{name}.py", tmp_path / "tests")
+    (tmp_path / "tests" / "minigrad_lessons").mkdir()
+    tests = ("test_lessons", "test_course", "test_exercises")
+    for name in ("lessons", "covering", "outputs", *(f"minigrad_lessons/{name}" for name in tests)):
+        shutil.copy(ROOT / "tests" / f"{name}.py", tmp_path / "tests" / f"{name}.py")
     shutil.copy(ROOT / "tests" / "fixtures.py", tmp_path / "tests" / "conftest.py")
     last, new = number(LESSONS[-1]), f"L{len(LESSONS):02}"
     data = [

@@ -72,9 +72,9 @@ def test_a_page_names_commands_and_files_that_are_there(page: Path) -> None:
 def test_each_test_that_a_claim_rests_on_is_there() -> None:
     """What docs/accessibility.md promises is held, in both languages by the same tests."""
     english, chinese = (ROOT / "docs" / "accessibility.md").read_text("utf-8").split("\n## 中文\n")
-    named = re.findall(r"`(tests/\w+\.py)::(\w+)`", english)
+    named = re.findall(r"`(tests/\w+/\w+\.py)::(\w+)`", english)
     assert len(set(named)) > 12
-    assert named == re.findall(r"`(tests/\w+\.py)::(\w+)`", chinese)
+    assert named == re.findall(r"`(tests/\w+/\w+\.py)::(\w+)`", chinese)
     for path, name in named:
         assert f"\ndef {name}(" in (ROOT / path).read_text("utf-8"), name
     for half in (english, chinese):  # no line of the table without a test

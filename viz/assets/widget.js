@@ -45,13 +45,17 @@ function bilingual(word, parent) {
   });
 }
 
+/** What cards say of themselves. @type {WeakMap<Element, ChildNode[]>} */
+const OWN = new WeakMap();
+
 /** What became of a card, in place of the word for what it is. @param {Element} g @param {Pair | false | undefined} word */
 function reword(g, word) {
   const what = /** @type {SVGElement | null} */ (g.querySelector(":is(.mg-what, .mg-word)")); // an arrow has none
   if (!what) return;
-  const own = (what.dataset.own ??= what.innerHTML);
+  const own = OWN.get(what) ?? [...what.childNodes];
+  OWN.set(what, own);
   what.setAttribute("class", word ? "mg-word" : "mg-what");
-  what.innerHTML = word ? `${own[0]} ` : own; // its sign stays
+  what.replaceChildren(...(word ? [`${own[0].textContent?.[0]} `] : own)); // its sign stays
   if (word) bilingual(word, what);
 }
 

@@ -290,7 +290,6 @@ def function(
     """
     if python_function is None:
         return functools.partial(Function, input_signature=input_signature)
-    if isinstance(python_function, (list, tuple)):
-        raise arguments.unfit(function, THEANO)
+    arguments.expect(not isinstance(python_function, (list, tuple)), function, THEANO)
     arguments.function("function", "python_function", python_function)
     return Function(python_function, input_signature=input_signature)

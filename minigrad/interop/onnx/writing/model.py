@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad.core import Array
 from minigrad.diagnostics import files
+from minigrad.diagnostics.arguments import expect
 from minigrad.diagnostics.errors import FormatError, UninitializedError
 from minigrad.diagnostics.source import here
 from minigrad.interop.onnx.writing import elementwise as elementwise
@@ -48,6 +49,7 @@ def to_onnx(
     >>> [node.op_type for node in model.graph.node]  # doctest: +SKIP
     ['Tanh']
     """
+    expect(isinstance(graph, Graph), to_onnx, "mg.to_onnx(mg.build_graph(x, y), path)")
     graph.verify()
     try:
         whole = close_over(graph)
