@@ -203,6 +203,19 @@ def test_everything_is_seen_in_one_run() -> None:
     assert data["operators"][relu].get("kept", 0) + data["operators"][relu - 1].get("kept", 0) > 0
 
 
+def test_results_of_windows_are_kept_too() -> None:
+    """A convolution views memory of its own; only what views an operand has none."""
+    image = np.ones((1, 2, 8, 8), np.float32)
+    with mg.Graph():
+        x = mg.placeholder("x", shape=image.shape)
+        w = mg.Variable(np.ones((2, 2, 3, 3), np.float32), name="w")
+        pooled = mg.max_pool2d(mg.conv2d(x, w), 2)
+        graph = mg.build_graph(x, mg.sum(mg.conv2d(pooled, w)))
+    made = viz.step(graph, {x: image}, whole=True)
+    kept = [(o["op"], o.get("kept")) for o in made.data["operators"]]
+    assert kept[:2] == [("Conv2d", 2 * 6 * 6 * 4), ("MaxPool2d", 2 * 3 * 3 * 4)]
+
+
 def test_shares_of_a_gradient_are_added() -> None:
     model = jax_like()
     seen = Witness(model)

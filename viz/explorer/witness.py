@@ -48,6 +48,7 @@ class Witness:
         self._owner: dict[Node, Node] = {}  # through whom a node of the way back passes
         self._fresh: list[Node] = []
         self._bytes: dict[Node, int] = {}
+        self._memory: dict[Node, int] = {}  # which array owns what a node gave
         self._portraits: dict[Node, Portrait] = {}
         self._told = with_progress(range(2 * len(self.operators)), "progress_values")
         next(self._told, None)  # begun here: what runs a graph knows nothing of the line
@@ -72,7 +73,10 @@ class Witness:
 
     def _ran(self, event: Event, spent: float) -> None:
         node: Any = event.node
-        value = event.value
+        value = owner = event.value
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        self._memory[node] = id(owner)  # operands are there until a node has run
         if node in self._known:
             self.values[node] = portrait(value, *self.size)
         elif node in self._totals:
@@ -83,7 +87,8 @@ class Witness:
             next(self._told, None)
         if node in self._known:
             self.milliseconds[node] = spent
-            self._bytes[node] = 0 if getattr(value, "base", None) is not None else value.nbytes
+            seen = map(self._memory.get, node.inputs)
+            self._bytes[node] = 0 if id(owner) in seen else value.nbytes
         elif node in self._owner:
             self.milliseconds_back[self._owner[node]] += spent
 
@@ -95,8 +100,7 @@ class Witness:
     def _settle(self, model: Captured) -> None:
         """Record each node's gradient, and what the backward pass reads of it."""
         for node, total in self._sums.items():
-            found = self._portraits.get(total) or self.values.get(total)
-            if found is not None:
+            if found := self._portraits.get(total) or self.values.get(total):
                 self.gradients[node] = found
         for y in model.outputs:
             if self.gradients and y.dtype.kind == "f":
