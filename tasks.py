@@ -387,7 +387,7 @@ def site(arguments):
 
 # The tests of dynamic mode, which run once more without what is there for its speed alone.
 DYNAMIC = [
-    "tests/minigrad/test_{}.py".format(name)
+    "tests/engine/test_{}.py".format(name)
     for name in (
         *("eager", "backprop", "inplace", "every_op", "properties", "special_values", "fast_paths"),
         *("functions", "indexing", "conv", "losses", "nn", "optim", "events", "counts", "depth"),

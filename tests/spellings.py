@@ -2,7 +2,7 @@
 
 `fw` is the framework, `nn`, `F` and `t` its layers, their functions and `tensor`; a, b and c are
 operands, m is a layer. A line in REFUSED is one that we answer with an error, in which these words
-stand. tests/minigrad/test_spellings.py asks us, tests/oracles/test_oracle_spellings.py PyTorch.
+stand. tests/engine/test_spellings.py asks us, tests/oracles/test_oracle_spellings.py PyTorch.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = "1"
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("tests", "tests/viz", "tests/oracles/models")
+FOLDERS = ("tests", "tests/viewer", "tests/oracles/models")
 sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 
 from real_models import Entry, Made, models  # noqa: E402

@@ -77,7 +77,7 @@ def test_lab_opens_the_first_lesson_and_stops(machine: bare.Machine) -> None:
 
 @pytest.mark.bare
 def test_the_tests_pass(machine: bare.Machine) -> None:
-    code, said = machine.run("python3", "tasks.py", "test", "tests/viz/test_layout.py")
+    code, said = machine.run("python3", "tasks.py", "test", "tests/viewer/test_layout.py")
     assert code == 0, said
     assert " passed" in said
     assert "graphviz-pure: " not in said, "what the wheel brings is missing"

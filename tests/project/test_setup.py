@@ -432,7 +432,7 @@ def test_only_the_option_installs_the_oracles(monkeypatch, arguments, extras):
         ([], 0, 1, [{}, {"MINIGRAD_PLAIN": "1"}], 1),
         ([], 1, 0, [{}], 1),
         (["-k", "drawing"], 0, 5, [{}, {"MINIGRAD_PLAIN": "1"}], 0),
-        (["tests/minigrad/test_eager.py"], 0, 0, [{}], 0),
+        (["tests/engine/test_eager.py"], 0, 0, [{}], 0),
     ],
 )
 def test_dynamic_mode_is_tested_with_the_door_to_its_speed_open_and_shut(
@@ -442,7 +442,7 @@ def test_dynamic_mode_is_tested_with_the_door_to_its_speed_open_and_shut(
 
     def run(*command, **more):
         asked.append(more)
-        assert not more or "tests/minigrad/test_eager.py" in command
+        assert not more or "tests/engine/test_eager.py" in command
         return next(codes)
 
     monkeypatch.delenv("MINIGRAD_PLAIN", raising=False)

@@ -46,7 +46,7 @@ WORDS = [
     *("clock_built", "clock_run", "clock_gradient", "clock_both"),
     *("phase_both", "phase_build", "phase_gradients", "phase_run", "phase_backward"),
     *("tally_built", "tally_run", "tally_gradient", "key_built", "key_input", "key_ran"),
-    *("gradient", "key_asked", "key_constant", "key_held", "key_bad", "key_now"),
+    *("gradient", "key_asked", "key_constant", "key_held", "key_bad", "key_now", "score_axis"),
 ]
 MODULES = (  # the browser's half
     *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside"),

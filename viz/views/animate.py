@@ -161,7 +161,7 @@ def animate(
     if isinstance(obj, Player):
         player = obj
     elif inputs and callable(obj) and not isinstance(obj, (Tensor, Node)):
-        player = compare(obj, *inputs)
+        player = compare(obj, *inputs, _twice=6)  # twice as many steps are too long to watch
     else:
         fed = inputs[0] if inputs else feed_dict
         player = player_of(obj, names_in(sys._getframe(1)), fed, session)

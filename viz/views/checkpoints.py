@@ -61,7 +61,7 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
     >>> for scene in viz.checkpoints(deep, np.ones(1000)).scenes[:2]:
     ...     print(scene.caption[0])
     no budget: values kept for the backward pass: 8, computed again: none
-    at most 38.3 kB: values kept: 7, computed again: 1
+    budget 38.3 kB: values kept: 7, computed again: 1
     """
     if isinstance(obj, Graph) and obj.outputs and not inputs:
         graph = obj

@@ -190,7 +190,7 @@ def _listed(x: Any) -> list[Any]:
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
-def compare(model: Callable[..., Any], *inputs: Any) -> Player:
+def compare(model: Callable[..., Any], *inputs: Any, _twice: int = TWICE) -> Player:
     """Play a function in both modes, side by side: dynamic on the left, static on the right.
 
     model: a function (or layer) of tensors or nodes; inputs: arrays or tensors for it, of which
@@ -222,7 +222,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
         with recording(True), _eagerly():
             outputs = _listed(model(*nodes))
 
-    calls = 1 + (len(ancestors(y.creator for y in computed if y.creator is not None)) <= TWICE)
+    calls = 1 + (len(ancestors(y.creator for y in computed if y.creator is not None)) <= _twice)
 
     def films(given: Mapping[int, Any]) -> list[Film]:
         """Return both films; the given values are inputs in both, even without a gradient."""

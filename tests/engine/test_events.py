@@ -120,7 +120,7 @@ def test_the_operator_that_made_it_is_named_in_both_modes() -> None:
     x = mg.tensor([1.0, 0.0])
     with (
         mg.detect_anomaly(),
-        pytest.raises(mg.NumericError, match=r"Log: .* 1 value\(s\)") as found,
+        pytest.raises(mg.NumericError, match=r"Log: .* in 1 place") as found,
     ):
         mg.log(x) + 1
     assert "mg.log(x) + 1" in str(found.value)

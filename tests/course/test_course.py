@@ -88,9 +88,9 @@ def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
         shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "README.md", tmp_path)
     shutil.copytree(ROOT / "tests" / "solutions", tmp_path / "tests" / "solutions")
-    (tmp_path / "tests" / "minigrad_lessons").mkdir()
+    (tmp_path / "tests" / "course").mkdir()
     tests = ("test_lessons", "test_course", "test_exercises")
-    for name in ("lessons", "covering", "outputs", *(f"minigrad_lessons/{name}" for name in tests)):
+    for name in ("lessons", "covering", "outputs", *(f"course/{name}" for name in tests)):
         shutil.copy(ROOT / "tests" / f"{name}.py", tmp_path / "tests" / f"{name}.py")
     shutil.copy(ROOT / "tests" / "fixtures.py", tmp_path / "tests" / "conftest.py")
     last, new = number(LESSONS[-1]), f"L{len(LESSONS):02}"
@@ -117,7 +117,7 @@ def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
     readme = (tmp_path / "README.md").read_text("utf-8")
     assert readme.count(f"| [{new} ") == 2
     chosen = f"({new[1:]}_more and not each_language) or no_gap or tables"
-    files = ("tests/minigrad_lessons/test_lessons.py", "tests/minigrad_lessons/test_course.py")
+    files = ("tests/course/test_lessons.py", "tests/course/test_course.py")
     said = run("-m", "pytest", *files, "-k", chosen, "-rA", "-p", "no:cacheprovider").stdout
     assert " failed" not in said, said
     assert said.count("PASSED") >= 15, said

@@ -431,7 +431,7 @@ def test_ratios_from_a_file_of_the_bench(tmp_path: Path) -> None:
 def test_a_ratio_has_its_name_beside_it_in_both_languages() -> None:
     named = {"rows": [{"name": ["sum", "求和"], "targets": [target(0.5, 0.4, 0.7, side="static")]}]}
     chart = ratios(named)
-    assert [line[0] for line in chart.rows[0]] == ["sum: static / theirs", "求和：静态图 / theirs"]
+    assert [line[0] for line in chart.rows[0]] == ["sum: static / theirs", "求和：静态图比theirs"]
     for i, words in enumerate(
         (["0.5", "sum", "2 times as fast"], ["0.5", "求和", "速度是对方的 2 倍"])
     ):
@@ -449,7 +449,7 @@ def test_the_title_counts_what_was_measured_and_a_bar_over_1_says_neither() -> N
     chart = ratios({"rows": [{"name": "f", "targets": [target(*x)]} for x in measured]})
     assert chart.title == (
         "Ours / theirs: quicker in 2, slower in 1, no difference measured in 1",
-        "ours / theirs：2 项更快，1 项更慢，1 项测不出差别",
+        "ours比theirs：2 项更快，1 项更慢，1 项测不出差别",
     )
     texts = [t.get_text() for t in drawn(chart).axes[0].texts]
     assert texts.count("no difference measured") == 1

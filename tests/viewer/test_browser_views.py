@@ -186,7 +186,7 @@ STYLES = {
     "is below the screen": ".mg-film .mg-controls { margin-top: 2000px; }",
     "the control first step / 第一步 is cut off": ".mg-controls button { margin-left: -200px; }",
     "the page scrolls sideways": "body { width: 1500px; }",
-    "its height changes": ".mg-film:has(.mg-phase:last-child.mg-lit) { height: 600px; }",
+    "its height changes": ".mg-film:has(.mg-phase.mg-lit) { height: 600px; }",
 }
 
 

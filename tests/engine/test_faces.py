@@ -474,7 +474,7 @@ jax: Any = importlib.import_module("minigrad.faces.jax")
 def test_no_gradient_of_what_is_not_one_number_nor_by_whole_numbers(call: Any) -> None:
     square = call(jax.grad(lambda x: x * x))
     assert square(3.0).item() == 6
-    with pytest.raises(TypeError, match="only a single number"):
+    with pytest.raises(TypeError, match="start from a single number"):
         square(jax.numpy.ones(2))
     with pytest.raises(TypeError, match="floating-point"):
         square(3)
@@ -666,7 +666,7 @@ def test_a_graph_may_compute_at_once_and_refuse_what_is_not_finite() -> None:
         with mg.record() as log:
             dy.tanh(dy.inputVector([1, 2]))
         assert [event.op.name for event in log.of_kind("run")] == ["Tanh"]
-        with pytest.raises(RuntimeError, match="Log: the result holds 1 value"):
+        with pytest.raises(RuntimeError, match="Log: the result is NaN or infinite in 1 place"):
             dy.log(dy.inputVector([0, 1]))
     finally:
         dy.renew_cg()

@@ -187,8 +187,8 @@ def test_a_scheduler_of_ones_own_is_checked_drawn_and_run_in_its_order() -> None
         (lambda plan, last: plan.update({last: (1, 14.0, 14.5)}), "Add_2 is no place"),
         (lambda plan, last: plan.update({last: (1, "14", "15")}), "Add_2 is no place"),
         (lambda plan, last: plan.update({last: 14.0}), "Add_2 is no place"),
-        (lambda plan, last: plan.update({last: (0, 3.0, 4.0)}), "Add_2 starts at 3.0, before it"),
-        (lambda plan, last: plan.update({last: (1, 13.5, 14.5)}), "Add_2 starts at 13.5, before"),
+        (lambda plan, last: plan.update({last: (0, 3.0, 4.0)}), "Add_2 starts at 3.0, but it"),
+        (lambda plan, last: plan.update({last: (1, 13.5, 14.5)}), "Add_2 starts at 13.5, but"),
         (lambda plan, last: plan.update({last: (1, 99.0, 100.0)}), "100.0 is not between"),
     ],
 )
