@@ -96,7 +96,7 @@ function renewBrief(g) {
  * @param {HTMLElement} box
  */
 function even(box) {
-  const cards = [...box.querySelectorAll("g.node:has(> .mg-short)")];
+  const cards = [...box.querySelectorAll("g.node > .mg-short")].map((short) => /** @type {Element} */ (short.parentElement));
   if (!cards.length) return;
   const without = ["value", "grad", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
   if (without.includes("value") && !without.includes("grad")) without.push("grad");
