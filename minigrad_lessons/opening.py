@@ -29,10 +29,10 @@ def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
     """
     dashes = [i for i, argument in enumerate(arguments) if argument.startswith("-")]
     end = dashes[0] if dashes else len(arguments)
-    asked, options = arguments[:end], list(arguments[end:])
-    if len(asked) > 1:
-        raise Problem(say("one_notebook", count=len(asked), names=" ".join(asked)))
-    folder, which = lesson_place(asked[0] if asked else "index", yours)
+    requested, options = arguments[:end], list(arguments[end:])
+    if len(requested) > 1:
+        raise Problem(say("one_notebook", count=len(requested), names=" ".join(requested)))
+    folder, which = lesson_place(requested[0] if requested else "index", yours)
     names = notebooks_in(folder) | (notebooks_in(lessons) if folder == yours else set())
     lesson = choose_lesson(which, sorted(names), folder)  # before anything is written
     if folder == yours:
@@ -77,13 +77,13 @@ def choose_lesson(which: str, names: Sequence[str], folder: str) -> str:
     """Return the one notebook that `which` means: its number, or the start or part of its name."""
     if not names:
         raise Problem(say("no_notebooks", folder=folder))
-    wanted = os.path.basename(which).lower()
-    wanted = wanted[: -len(".ipynb")] if wanted.endswith(".ipynb") else wanted
-    number = re.match(r"l?(\d{1,2})$", wanted)
-    wanted = "{:02d}_".format(int(number.group(1))) if number else re.sub(r"^l(?=\d)", "", wanted)
+    query = os.path.basename(which).lower()
+    query = query[: -len(".ipynb")] if query.endswith(".ipynb") else query
+    number = re.match(r"l?(\d{1,2})$", query)
+    query = "{:02d}_".format(int(number.group(1))) if number else re.sub(r"^l(?=\d)", "", query)
     stems = {name: name[: -len(".ipynb")].lower() for name in names}
     for fits in (str.__eq__, str.startswith, str.__contains__):
-        found = sorted(name for name, stem in stems.items() if fits(stem, wanted))
+        found = sorted(name for name, stem in stems.items() if fits(stem, query))
         if len(found) == 1:
             return found[0]
         if found:

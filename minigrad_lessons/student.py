@@ -53,8 +53,8 @@ def stub_for(source: str, metadata: Notebook) -> str:
     lesson, exercise = metadata["nbgrader"]["grade_id"].split("-")[:2]
     if not parts and "ours = " not in read(os.path.join(HERE, "questions", lesson + ".toml")):
         return STUB
-    asked = ["{}.{}".format(lesson, exercise), *parts]
-    return OFFER.format(", ".join('"{}"'.format(name) for name in asked))
+    ids = ["{}.{}".format(lesson, exercise), *parts]
+    return OFFER.format(", ".join('"{}"'.format(name) for name in ids))
 
 
 def sources_key(notebook: Notebook) -> str:

@@ -24,8 +24,8 @@ def language() -> str:
     A terminal that has no Chinese characters is spoken to in English.
     """
     names = ("MINIGRAD_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
-    asked = next(filter(None, map(os.environ.get, names)), "") or of_windows()
-    return "zh" if asked.lower().startswith("zh") and knows_chinese() else "en"
+    requested = next(filter(None, map(os.environ.get, names)), "") or of_windows()
+    return "zh" if requested.lower().startswith("zh") and knows_chinese() else "en"
 
 
 def of_windows() -> str:

@@ -89,7 +89,7 @@
     const mute = all(".mg-phase:not(.mg-sliver)", staff).some((phase) => !all("span", phase).some((e) => visible(e) && area(e))
       && !/^"./.test(getComputedStyle(phase, "::before").content));
     const rows = all(".mg-row-name", staff);
-    const untold = innerWidth > 640 && rows.length <= 6 && rows.some((row) => !visible(row));
+    const omitted = innerWidth > 640 && rows.length <= 6 && rows.some((row) => !visible(row));
     const names = rows.filter(visible).map((row) => row.textContent);
     const twice = names.length <= 9 && new Set(names).size < names.length;
     const columns = all(".mg-column > span", staff).filter(visible).map(box).sort((a, b) => a.left - b.left);
@@ -99,7 +99,7 @@
       const [dx, dy] = [(a.left + a.right - b.left - b.right) / 2, (a.top + a.bottom - b.top - b.bottom) / 2];
       return Math.hypot(dx, dy) > 1 && Math.hypot(dx, dy) < (a.width + b.width) / 2 - 3;
     }));
-    return [...(twice ? ["two rows have one name"] : []), ...(crowded ? ["names of columns lie on each other"] : []), ...(overlap ? ["marks lie on each other"] : []), ...(close ? ["phases lie on each other"] : []), ...(untold ? ["a line of few has no code"] : []), ...(mute ? ["a phase says nothing"] : []), ...(marks ? ["a mark is cut off"] : [])];
+    return [...(twice ? ["two rows have one name"] : []), ...(crowded ? ["names of columns lie on each other"] : []), ...(overlap ? ["marks lie on each other"] : []), ...(close ? ["phases lie on each other"] : []), ...(omitted ? ["a line of few has no code"] : []), ...(mute ? ["a phase says nothing"] : []), ...(marks ? ["a mark is cut off"] : [])];
   });
 
   // What the step is about: of many nodes one is enough.

@@ -11,8 +11,8 @@ if not hasattr(minigrad, "name_scope"):  # it is another project's, or a file of
     from minigrad_lessons.shadow import sentence_for
 
     _place = str(minigrad.__file__)
-    _told = "\n".join(_SENTENCES[sentence_for(_place)])
-    raise ImportError(_told.format(name="minigrad", place=_place), name="minigrad")
+    _problem = "\n".join(_SENTENCES[sentence_for(_place)])
+    raise ImportError(_problem.format(name="minigrad", place=_place), name="minigrad")
 
 from minigrad.core import loading
 

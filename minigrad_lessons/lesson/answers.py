@@ -161,10 +161,10 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
             return False
         return all(equal(got[name], want[name], tolerance) for name in want)
     if isinstance(got, LISTS) or isinstance(want, LISTS):
-        items, wanted = items_of(got), items_of(want)
-        if items is None or wanted is None or len(items) != len(wanted):
+        items, expected = items_of(got), items_of(want)
+        if items is None or expected is None or len(items) != len(expected):
             return False
-        return all(equal(g, w, tolerance) for g, w in zip(items, wanted, strict=True))
+        return all(equal(g, w, tolerance) for g, w in zip(items, expected, strict=True))
     if isinstance(want, bool | np.bool_):
         return isinstance(got, bool | np.bool_) and bool(got == want)
     if want is None or isinstance(want, WORDS):

@@ -56,8 +56,8 @@ class Questions(Document, anywidget.AnyWidget):
 
     def _judge_all(self, before: Sequence[Any] = ()) -> None:
         found = [judge(q, a) for q, a in zip(self._bank, self.answers, strict=False)]
-        told = zip_longest(self._bank, self.answers, found, before)
-        for question, answer, verdict, old in told:
+        entries = zip_longest(self._bank, self.answers, found, before)
+        for question, answer, verdict, old in entries:
             if verdict and answer != old:
                 note(question.kind, question.id, verdict.right, str(answer))
         self.verdicts = [v and {"right": v.right, "text": list(v.text)} for v in found]
@@ -123,7 +123,7 @@ def _verdict_text(answer: Any, verdict: Verdict) -> str:
 def _question_html(question: Question, answer: Any) -> str:
     """Return a question as HTML that unfolds its feedback without a kernel or a script."""
     verdict = judge(question, answer)
-    asked = (
+    question_html = (
         f'<div class="mg-ask-question"><span class="mg-ask-id">{escape(question.id)}</span> '
         f"{bilingual(question.text)}</div>"
     )
@@ -137,20 +137,20 @@ def _question_html(question: Question, answer: Any) -> str:
         body = "".join(_option_html(letter, o, verdict, answer) for letter, o in options)
     if verdict and "data-told open" not in body:
         body += _verdict_html(verdict, f"{escape(str(answer))}: ")
-    return f'<div class="mg-ask">{asked}{body}</div>'
+    return f'<div class="mg-ask">{question_html}{body}</div>'
 
 
 def _option_html(letter: str, option: Option, verdict: Verdict | None, answer: Any) -> str:
     """Return an option as HTML that unfolds: open if chosen; once answered, the right is marked."""
     chosen = letter == str(answer).strip().upper()
-    told = f"<b>{letter}</b> {bilingual(option.text)}"
+    text = f"<b>{letter}</b> {bilingual(option.text)}"
     if chosen:
-        told += f' <small class="mg-ask-part">{bilingual(row("ask_chosen"))}</small>'
+        text += f' <small class="mg-ask-part">{bilingual(row("ask_chosen"))}</small>'
     elif verdict and option.right:
-        told += f" <b>{MARKS[True]}</b>"
+        text += f" <b>{MARKS[True]}</b>"
     more = f' data-right="{str(option.right).lower()}"' + (" data-told" if verdict else "")
     inside = _verdict_html(Verdict(option.right, option.feedback))
-    return _unfolds(told, inside, more + (" open" if chosen else ""))
+    return _unfolds(text, inside, more + (" open" if chosen else ""))
 
 
 def _unfolds(summary: str, inside: str, more: str = "") -> str:

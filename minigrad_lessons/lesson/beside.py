@@ -169,11 +169,11 @@ def _box(box: Beside, here: str | None) -> str:
         parts.append(f"<p>{bilingual(row('beside_prints', version=box.version))}</p>")
         parts.append(f'<pre class="mg-beside-printed">{escape(box.prints)}</pre>')
     if here is None:
-        told = row("beside_none")
+        note = row("beside_none")
     else:
-        told = row("beside_same" if here == box.prints else "beside_other", line=f"`{face}`")
-        told = told if line != face else row("beside_here")
-    parts.append(f"<p>{bilingual(told)}</p>")
+        note = row("beside_same" if here == box.prints else "beside_other", line=f"`{face}`")
+        note = note if line != face else row("beside_here")
+    parts.append(f"<p>{bilingual(note)}</p>")
     if here not in (None, box.prints):
         parts.append(f'<pre class="mg-beside-printed">{escape(str(here))}</pre>')
     return f"<section>{''.join(parts)}<p>{bilingual(box.text)}</p></section>"

@@ -90,7 +90,7 @@ def check(
     given = [x for x in (got, want, *more) if x is not MISSING]
     if id in PROPERTIES and (want is MISSING or callable(want)):
         return _by_property(entry, given, seed)
-    asked, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
+    original, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
     caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
         got, problem = _call(got, caller)
@@ -107,8 +107,8 @@ def check(
         after = row("check_value", value=value, after=after) if len(value) < 40 else after
         return _said(Shown([passed], MARKS[True], id, after))
     lines = [row("check_failed", text=entry.text)]
-    told = Comparison(tolerance, got is not asked, partial(called, id.partition(".")[0]))
-    lines += problem or _told(got, want, told)
+    comparison = Comparison(tolerance, got is not original, partial(called, id.partition(".")[0]))
+    lines += problem or _first_difference(got, want, comparison)
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
     lines.append(known or row("check_hint", hint=entry.hint))
 
@@ -121,8 +121,8 @@ def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | N
     plain = [isinstance(f, FunctionType) and not iscoroutinefunction(f) for f in functions]
     names = [f.__name__ if isinstance(f, FunctionType) else brief(f) for f in functions]
     if not all(plain) or sorted(names) != sorted(parts):
-        told = row("exercise_names", names=", ".join(names), parts=", ".join(parts))
-        return _refused(entry, [row("check_failed", text=entry.text), told])
+        problem = row("exercise_names", names=", ".join(names), parts=", ".join(parts))
+        return _refused(entry, [row("check_failed", text=entry.text), problem])
     if any(map(has_gap, functions)):
         if os.environ.get(GRADING):
             return _refused(entry, [row("check_failed", text=entry.text), row("check_gap")])
@@ -139,7 +139,7 @@ def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | N
     elif counted is not None and id not in counted:  # half the points: short programs are right
         _said(Shown([row("exercise_short")], MARKS[True], f"{id}.short"))
     head = row("exercise_long" if failure.long else "exercise_failed")
-    lines = [head, failure.code, *failure.told]
+    lines = [head, failure.code, *failure.messages]
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]), written(functions))
     if known and not failure.explained:
         lines.append(known)
@@ -218,8 +218,8 @@ def _call(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:
 def _where(error: BaseException, got: Any, cell: FrameType) -> list[Pair]:
     """Return the line of the learner's cell in which an error arose, if it names none itself."""
     file = cell.f_code.co_filename
-    asked = [*reached(got)] if isinstance(got, FunctionType) else []
-    here = {f.__name__ for f in asked if f.__code__.co_filename == file}
+    functions = [*reached(got)] if isinstance(got, FunctionType) else []
+    here = {f.__name__ for f in functions if f.__code__.co_filename == file}
     here -= {"<lambda>", cell.f_code.co_name}
     found = list[Pair]()
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -230,7 +230,7 @@ def _where(error: BaseException, got: Any, cell: FrameType) -> list[Pair]:
     return [] if isinstance(error, GraphError) else found
 
 
-def _told(got: Any, want: Any, comparison: Comparison) -> list[Pair]:
+def _first_difference(got: Any, want: Any, comparison: Comparison) -> list[Pair]:
     """Return the first wrong place of a list or an array, else what was expected and received.
 
     Several answers are not spelled out: that would leave nothing to find.

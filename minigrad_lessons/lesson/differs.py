@@ -22,13 +22,13 @@ class Comparison:
     """How an answer is compared with the expected one, and how the difference is reported.
 
     Expected strings are shown only if `words` is set: if the answer is a function, they do not
-    give it away. `told` translates a dict's names for its values, or a string among them, to both
+    give it away. `translate` renders a dict's names for its values, or a string among them, to both
     languages.
     """
 
     tolerance: float
     words: bool
-    told: Callable[[str], Pair]
+    translate: Callable[[str], Pair]
 
     def first(self, got: Any, want: Any, at: Pair = ("", "")) -> Pair | None:
         """Describe where two lists, arrays or dicts first differ; return None for other values."""
@@ -36,29 +36,31 @@ class Comparison:
             return self._first_name(got, want, at)
         if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and got.shape != want.shape:
             return _row(at, "check_shape", "check_shape_at", shape=got.shape, wanted=want.shape)
-        items, wanted = items_of(got), items_of(want)
-        if items is None or wanted is None or not len(wanted):
+        items, expected = items_of(got), items_of(want)
+        if items is None or expected is None or not len(expected):
             return self._single(got, want, at)
-        for place, (item, other) in enumerate(zip(items, wanted, strict=False)):
+        for place, (item, other) in enumerate(zip(items, expected, strict=False)):
             if not equal(item, other, self.tolerance):
                 return self.first(item, other, _indexed(at, place))
         if not len(items):
-            return _row(at, "check_none", "check_none_at", wanted=len(wanted))
-        if len(items) != len(wanted):
-            return _row(at, "check_length", "check_length_at", count=len(items), wanted=len(wanted))
+            return _row(at, "check_none", "check_none_at", wanted=len(expected))
+        if len(items) != len(expected):
+            return _row(
+                at, "check_length", "check_length_at", count=len(items), wanted=len(expected)
+            )
         return None
 
     def _single(self, got: Any, want: Any, at: Pair) -> Pair | None:
         """Describe a wrong value that is no list, or that should be one and is not."""
-        wanted = items_of(want)
-        if wanted is not None and len(wanted) > 1:
+        expected = items_of(want)
+        if expected is not None and len(expected) > 1:
             return _row(
-                at, "check_several", "check_several_at", value=self.brief(got), wanted=len(wanted)
+                at, "check_several", "check_several_at", value=self.brief(got), wanted=len(expected)
             )
         if not at[0]:
             return None
-        told = self.words or isinstance(single(want), Number)
-        key = "check_first_number" if told else "check_first"
+        shown = self.words or isinstance(single(want), Number)
+        key = "check_first_number" if shown else "check_first"
         key = "check_list" if isinstance(want, list) and items_of(got) is None else key
         return row(key, at=at, value=self.brief(got), want=self.brief(want))
 
@@ -79,14 +81,14 @@ class Comparison:
         return None if extra is None else row("check_extra", at=self._joined(at, extra))
 
     def _joined(self, at: Pair, name: Any) -> Pair:
-        english, chinese = self.told(str(name))
+        english, chinese = self.translate(str(name))
         return (f"{at[0]}, {english}", f"{at[1]}，{chinese}") if at[0] else (english, chinese)
 
     def brief(self, value: Any) -> Pair:
         """Return a value as one line of text, in both languages."""
         if not isinstance(value, str):
             return (brief(value),) * 2
-        english, chinese = map(brief, self.told(value))
+        english, chinese = map(brief, self.translate(value))
         return english, chinese
 
 

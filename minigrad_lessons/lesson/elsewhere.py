@@ -76,8 +76,8 @@ def _run(program: str, folder: str | os.PathLike[str]) -> str:
         encoding="utf-8",
         timeout=PATIENCE,
     )
-    told = [line for line in done.stderr.splitlines() if line[:1].strip()]
-    return "\n".join([*done.stdout.splitlines(), *(told[-1:] if done.returncode else ())])
+    errors = [line for line in done.stderr.splitlines() if line[:1].strip()]
+    return "\n".join([*done.stdout.splitlines(), *(errors[-1:] if done.returncode else ())])
 
 
 def elsewhere(id: str, folder: str | os.PathLike[str]) -> Callable[[str], Elsewhere]:

@@ -46,11 +46,11 @@ def keep(*functions: FunctionType) -> Shown | None:
     names, gaps = [part_name(function) for function in functions], any(map(has_gap, functions))
     wrong = [(name, c.id) for name in names for c in checks_of(name) if refused(c.id)]
     if gaps or wrong:
-        told = row("check_gap") if gaps else row("engine_refused", name=wrong[0][0], id=wrong[0][1])
-        return Shown([told], "…", "my_engine")
+        note = row("check_gap") if gaps else row("engine_refused", name=wrong[0][0], id=wrong[0][1])
+        return Shown([note], "…", "my_engine")
     kept, notes = stored(functions)
-    told = row("exercise_kept", names=", ".join(f"`{name}`" for name in names))
-    return Shown([*([told] if kept else []), *notes], MARKS[True] if kept else "…", "my_engine")
+    note = row("exercise_kept", names=", ".join(f"`{name}`" for name in names))
+    return Shown([*([note] if kept else []), *notes], MARKS[True] if kept else "…", "my_engine")
 
 
 def downhill(

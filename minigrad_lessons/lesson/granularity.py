@@ -61,8 +61,8 @@ def granularity(
         runs = [functools.partial(later.compute, scheduler=scheduler) for later in laters]
         found, took = timed(runs)
         count = split * len(grouped(program.graph, tasks))
-        told = (str(count), _ms(took), f"{took / seconds:.3g}", f"{_apart(here, found):.1g}")
-        rows.append((words, *map(_cell, told)))
+        cells = (str(count), _ms(took), f"{took / seconds:.3g}", f"{_apart(here, found):.1g}")
+        rows.append((words, *map(_cell, cells)))
     names = ("way", "tasks", "time", "times", "apart")
     head = [ROWS[f"granularity_head_{name}"] for name in names]
     return Table(ROWS["granularity_caption"], head, rows)

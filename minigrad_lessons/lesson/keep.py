@@ -126,8 +126,8 @@ def _stored() -> tuple[str, dict[str, Part]]:
     try:
         found = {n: Part(at, s) for n, at, mark, s in functions_of(text) if mark == "yours"}
     except (SyntaxError, ValueError) as error:  # the latter for a zero byte
-        told = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
-        raise _unreadable(told[0], told[1] or 1) from error
+        problem = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
+        raise _unreadable(problem[0], problem[1] or 1) from error
     known = {h[1] for h in HEADING.finditer(whole()[0])}
     for heading in HEADING.finditer(text):
         if heading[1] not in known:
@@ -143,8 +143,8 @@ def _text() -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        told = printed("engine_closed", file=_file(), problem=error.strerror)
-        raise ValueError(told) from error
+        text = printed("engine_closed", file=_file(), problem=error.strerror)
+        raise ValueError(text) from error
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -158,10 +158,10 @@ def _unreadable(problem: str | Pair, line: int) -> ValueError:
 
 def _store(text: str) -> tuple[bool, list[Pair]]:
     """Write the engine; returns whether that could be, and what the learner has to know."""
-    file, told = _file(), []
+    file, notes = _file(), []
     if _is_edited(text):
         copy = _copy(file)
-        told.append(row("engine_edited", copy=f"my_engine/{copy.name}"))
+        notes.append(row("engine_edited", copy=f"my_engine/{copy.name}"))
         problem = user_files.store(copy, file.read_bytes())
     else:
         problem = None
@@ -171,7 +171,7 @@ def _store(text: str) -> tuple[bool, list[Pair]]:
         problem = user_files.store(package, PACKAGE)
     if problem is not None:
         return False, [row("engine_unkept", reason=problem)]
-    return True, told
+    return True, notes
 
 
 def _is_edited(new: str) -> bool:
@@ -254,9 +254,9 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
             part_name(function)
             own |= _written(function, lesson)
         return _loaded(assembled(lesson, own, gaps=False))
-    kept, told = _store(assembled(max(last, lesson), own))
+    kept, notes = _store(assembled(max(last, lesson), own))
     written = [row("engine_written")] if kept else []
-    shown = Shown([*written, *told, *_whose(lesson, own)], "…", "my_engine")
+    shown = Shown([*written, *notes, *_whose(lesson, own)], "…", "my_engine")
     cast(Any, display)(shown) if get_ipython() is not None else print(shown)
     return _loaded(assembled(lesson, own))  # who comes back from a later one, too
 
@@ -351,11 +351,11 @@ def _foreign(functions: Sequence[FunctionType], there: Mapping[str, Any]) -> Pai
 def _whose(lesson: str, own: Mapping[str, Part]) -> list[Pair]:
     """List which functions of earlier lessons are the learner's, and which are ours."""
     before = [name for name, part in whole()[1].items() if part.lesson < lesson]
-    told = []
+    lines = []
     for key, names in {
         "engine_yours": [name for name in before if name in own],
         "engine_ours": [name for name in before if name not in own],
     }.items():
         if names:
-            told.append(row(key, names=", ".join(names)))
-    return told
+            lines.append(row(key, names=", ".join(names)))
+    return lines

@@ -47,7 +47,7 @@ class Progress:
 
     def __repr__(self) -> str:
         lines = [f"{MARKS[at['right']]} {id}  {at['answer']}".rstrip() for id, at in self._sorted()]
-        return "\n".join([lines_of(self._told()), *lines])
+        return "\n".join([lines_of(self._title()), *lines])
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -55,9 +55,9 @@ class Progress:
             f"<td>{escape(str(at['answer']))}</td></tr>"
             for id, at in self._sorted()
         )
-        return f'<div class="mg-shown"><p>{bilingual(self._told())}</p><table>{rows}</table></div>'
+        return f'<div class="mg-shown"><p>{bilingual(self._title())}</p><table>{rows}</table></div>'
 
-    def _told(self) -> tuple[str, str]:
+    def _title(self) -> tuple[str, str]:
         if self.problem is not None:
             return row("progress_unkept", reason=self.problem)
         if self.found is None:
@@ -100,8 +100,8 @@ def note(kind: str, id: str, right: bool, answer: str = "") -> None:
     if found is not None:
         tries = found.get(id, {}).get("tries", 0) + 1
         when = datetime.now().isoformat(" ", "minutes")
-        told = {"kind": kind, "answer": answer, "right": right, "tries": tries, "when": when}
-        user_files.choose(KEY, found | {id: told})
+        record = {"kind": kind, "answer": answer, "right": right, "tries": tries, "when": when}
+        user_files.choose(KEY, found | {id: record})
 
 
 def solved_lessons() -> list[str]:

@@ -17,14 +17,14 @@ __all__ = ["solution"]
 class Ours:
     """A sentence in both languages, and code: a page shows it as the page shows code."""
 
-    def __init__(self, told: Pair, code: str) -> None:
-        self.told, self.code = told, code
+    def __init__(self, explanation: Pair, code: str) -> None:
+        self.explanation, self.code = explanation, code
 
     def __repr__(self) -> str:
-        return f"{lines_of(self.told)}\n\n{self.code}"
+        return f"{lines_of(self.explanation)}\n\n{self.code}"
 
     def _repr_markdown_(self) -> str:
-        return f"{bilingual(self.told)}\n\n```python\n{self.code}\n```"
+        return f"{bilingual(self.explanation)}\n\n```python\n{self.code}\n```"
 
 
 def solution(id: str, *names: str) -> Shown | Ours:

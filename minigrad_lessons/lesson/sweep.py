@@ -72,10 +72,10 @@ def warned(f: Callable[..., Any], *args: Any) -> Any:
     >>> lessons.warned(warnings.warn, "careful")
     careful
     """
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = f(*args)
-    for line in dict.fromkeys(str(warning.message) for warning in told):
+    for line in dict.fromkeys(str(warning.message) for warning in caught):
         print(line)
     return found
 
@@ -95,8 +95,8 @@ def side_by_side(*drawn: Drawn) -> Board:
         if not isinstance(one, Drawn):
             raise TypeError(printed("side_by_side_takes", value=brief(one)))
     panels = tuple(panel for one in drawn for panel in _panels(one))
-    told = row("side_by_side", count=len(panels))
-    return Board([Scene(told, panels)], heading=told)
+    heading = row("side_by_side", count=len(panels))
+    return Board([Scene(heading, panels)], heading=heading)
 
 
 def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
@@ -166,8 +166,8 @@ def _panels(drawn: Drawn) -> list[Panel]:
 def _caption(text: TableText, line: Sequence[Pair]) -> Pair:
     """Return the row of the table as a sentence."""
     pairs = zip(text.head[1:], line[1:], strict=True)
-    told = [row("sweep_cell", head=head, value=shown) for head, shown in pairs]
-    cells = (", ".join(t[0] for t in told), "，".join(t[1] for t in told))
+    headed = [row("sweep_cell", head=head, value=shown) for head, shown in pairs]
+    cells = (", ".join(t[0] for t in headed), "，".join(t[1] for t in headed))
     if text.rows:
         return row("sweep_named", value=line[0], cells=cells)
     return row("sweep_step", head=text.head[0], value=line[0], cells=cells)

@@ -42,10 +42,10 @@ def filled(text: TableText, rows: Sequence[Sequence[Any]]) -> list[tuple[Pair, .
     if text.rows and len(text.rows) != len(rows):
         counts = {"wanted": len(text.rows), "given": len(rows)}
         raise ValueError(printed("table_height", id=text.id, **counts))
-    wanted = len(text.head) - bool(text.rows)
+    columns = len(text.head) - bool(text.rows)
     for number, line in enumerate(rows, 1):
-        if len(line) != wanted:
-            counts = {"wanted": wanted, "given": len(line)}
+        if len(line) != columns:
+            counts = {"wanted": columns, "given": len(line)}
             raise ValueError(printed("table_width", id=text.id, number=number, **counts))
     cells = [tuple(map(cell, line)) for line in rows]
     return [(n, *line) for n, line in zip(text.rows, cells, strict=True)] if text.rows else cells
@@ -63,7 +63,7 @@ def cell(value: Any) -> Pair:
     elif isinstance(value, BaseException):
         value = type(value).__name__
     elif not isinstance(value, str):
-        value = summarize(value).told if _numeric(value) else brief(value)
+        value = summarize(value).text if _numeric(value) else brief(value)
     return value, value
 
 

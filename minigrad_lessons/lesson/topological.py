@@ -20,7 +20,7 @@ from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
 from viz.picture.summary import Summary, summarize
 from viz.views.draw import names_in
-from viz.views.viewable import shown
+from viz.views.execution_modes import shown
 from viz.words.text import ROWS, Pair, printed, row
 
 __all__ = ["topological_orders"]
@@ -115,14 +115,14 @@ def _scenes(
         held = {drawn.ids[n]: values[n] for n in done if n in values}
         notes = {i: value.short for i, value in held.items()}
         names = [named[n] for n in ready]
-        told = (", ".join(names), "、".join(names))
-        rest = row("orders_ready", nodes=told) if ready else ROWS["orders_done"]
+        names_pair = (", ".join(names), "、".join(names))
+        rest = row("orders_ready", nodes=names_pair) if ready else ROWS["orders_done"]
         if now is None:
-            caption = row("orders_begin", order=about, nodes=told)
+            caption = row("orders_begin", order=about, nodes=names_pair)
         else:
             value = {"node": named[now], "value": values[now].said if now in values else ""}
             caption = row("orders_step", order=about, step=step, ready=rest, **value)
         shown = {drawn.ids[n]: kind for n, kind in marks.items()}
-        panel = Panel(ROWS["orders_panel"], drawn, shown, notes, held, untold=("waits",))
+        panel = Panel(ROWS["orders_panel"], drawn, shown, notes, held, omitted=("waits",))
         scenes.append(Scene(caption, (panel,), row=number))
     return scenes

@@ -66,8 +66,8 @@ class Shown:
         if self.after:
             lines.append(f'<p class="mg-ask-part">{bilingual(self.after)}</p>')
         lesson, _, kind = self.name.partition(".")
-        told = KINDS.get(kind.partition(".")[0])
-        title = f"{escape(lesson)} · {bilingual(ROWS[told])}" if told else escape(self.name)
+        kind_row = KINDS.get(kind.partition(".")[0])
+        title = f"{escape(lesson)} · {bilingual(ROWS[kind_row])}" if kind_row else escape(self.name)
         right = {mark: str(right).lower() for right, mark in MARKS.items()}.get(self.mark, "")
         return (
             f'<div role="status" class="mg-ask mg-said" data-right="{right}">'

@@ -23,13 +23,13 @@ Kind = Literal["predict", "quiz", "order"]
 class UnknownIdError(KeyError):
     """An id that the bank does not have; the message lists those it has."""
 
-    def __init__(self, kind: str, wanted: object, known: Sequence[str]) -> None:
-        super().__init__(wanted)
-        self.kind, self.wanted, self.known = kind, wanted, known
+    def __init__(self, kind: str, requested: object, known: Sequence[str]) -> None:
+        super().__init__(requested)
+        self.kind, self.requested, self.known = kind, requested, known
 
     def __str__(self) -> str:
         known = ", ".join(self.known) or "-"
-        return printed("ask_unknown", kind=row(self.kind), id=repr(self.wanted), known=known)
+        return printed("ask_unknown", kind=row(self.kind), id=repr(self.requested), known=known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ class Check:
     hints: tuple[tuple[str, str, Pair], ...] = ()
     parts: tuple[str, ...] = ()
 
-    def hint_for(self, told: str, code: str = "") -> Pair | None:
+    def hint_for(self, message: str, code: str = "") -> Pair | None:
         """Return the hint for a message about a mistake; None if the mistake is unknown."""
-        fits = (hint for a, b, hint in self.hints if re.search(a, told) and re.search(b, code))
+        fits = (hint for a, b, hint in self.hints if re.search(a, message) and re.search(b, code))
         return next(fits, None)
 
 
@@ -221,8 +221,8 @@ def _pairs(data: Sequence[Mapping[str, Any]]) -> tuple[Pair, ...]:
 
 def _beside(data: Mapping[str, Any]) -> Beside:
     code, prints = (data.get(key, "").strip("\n") for key in ("code", "prints"))
-    told, face = data.get("card"), data.get("face", True)
-    card = Card(told["first"], told["began"], told["today"], _pair(told)) if told else None
+    facts, face = data.get("card"), data.get("face", True)
+    card = Card(facts["first"], facts["began"], facts["today"], _pair(facts)) if facts else None
     return Beside(data["system"], code, prints, data.get("version", ""), _pair(data), face, card)
 
 

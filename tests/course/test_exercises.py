@@ -455,11 +455,11 @@ def test_a_chinese_reader_is_told_no_english_words_but_names_of_code(path):
         for failure in outcome.failed:
             for pair in failure.shown.pairs[1:-1]:
                 program = failure.shown.pairs[1][0]
-                found |= untold(pair[1], code) - set(LATIN.findall(program))
+                found |= omitted(pair[1], code) - set(LATIN.findall(program))
     assert found == set()
 
 
-def untold(line: str, code: set[str]) -> set[str]:
+def omitted(line: str, code: set[str]) -> set[str]:
     """English words of a line that are no names."""
     if line.startswith(("错误出在", "你的代码抛出", "出错的是")):
         return set()
@@ -473,8 +473,8 @@ def untold(line: str, code: set[str]) -> set[str]:
 
 def test_an_english_word_in_a_chinese_line_is_found():
     line = "第一处错误在“still refused”：得到 'an output -1'，应为 None"
-    assert untold(line, {"output"}) == {"still", "refused"}
-    assert untold("第一处错误在“输出 1”：得到 'if positive: Sub'", {"positive", "if"}) == set()
+    assert omitted(line, {"output"}) == {"still", "refused"}
+    assert omitted("第一处错误在“输出 1”：得到 'if positive: Sub'", {"positive", "if"}) == set()
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

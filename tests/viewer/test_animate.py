@@ -103,12 +103,14 @@ def test_the_gradient_is_whole_only_after_both_contributions(side: str) -> None:
 
 def test_values_travel_from_the_card_that_has_them_to_the_one_that_reads_them() -> None:
     scene = both().scene
-    told = {step: [chip.told for chip in scene.chips(step)] for step in range(scene.steps)}
-    assert told[1] == ["5", "5"]
-    assert sorted(told[2]) == ["25", "3"]
-    assert told[5] == ["1 × 5 = 5"]
-    assert told[7] == ["5", "5"]
-    assert told[13] == 2 * ["1 × 5 = 5"], "of the second call of one, and of the first of the other"
+    texts = {step: [chip.text for chip in scene.chips(step)] for step in range(scene.steps)}
+    assert texts[1] == ["5", "5"]
+    assert sorted(texts[2]) == ["25", "3"]
+    assert texts[5] == ["1 × 5 = 5"]
+    assert texts[7] == ["5", "5"]
+    assert texts[13] == 2 * ["1 × 5 = 5"], (
+        "of the second call of one, and of the first of the other"
+    )
     for step in range(scene.steps):
         for stage, _ in scene.lefts():
             for (e, flow), chip in zip(stage.flows(step), stage.chips(step), strict=True):
@@ -175,8 +177,8 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
     last = both().scene.steps - 1
     dynamic, static = (scored(both(), last, side) for side in (0, 1))
     for side, built in ((dynamic, 4), (static, 2)):
-        told = [re.sub("<[^>]*>", "", side[f"row{i}"]) for i in range(3)]
-        assert told == ["x", "x * x", "x * x + 3"]
+        texts = [re.sub("<[^>]*>", "", side[f"row{i}"]) for i in range(3)]
+        assert texts == ["x", "x * x", "x * x + 3"]
         marks = "".join(svg for name, svg in side.items() if name.startswith("step"))
         assert marks.count('"mg-ran"') == 4, "two calls"
         assert marks.count('"mg-passed"') == 8, "of each three contributions and the seed"
@@ -199,7 +201,7 @@ def test_the_score_grows_step_by_step() -> None:
         for side in (0, 1):
             there = scored(both(), step, side)
             numbers = [int(name[4:]) for name in there if name.startswith("step")]
-            assert max(numbers, default=0) <= step, "nothing that is to come is told"
+            assert max(numbers, default=0) <= step, "nothing that is to come is shown"
             lit = [name for name, svg in there.items() if "mg-lit" in svg]
             wanted = {n.row for n in both().scene.score.staffs[side].notes.get(step, ())}
             assert lit == [f"row{row}" for row in sorted(wanted)], "the line of now"
@@ -369,10 +371,10 @@ def test_an_mp4_is_made_by_ffmpeg(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     program.write_text(FFMPEG.format(python=sys.executable))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    told = small().save(tmp_path / "x.mp4").read_text()
-    wide, high = map(int, re.search(r"-s (\d+)x(\d+)", told).groups())  # type: ignore[union-attr]
+    texts = small().save(tmp_path / "x.mp4").read_text()
+    wide, high = map(int, re.search(r"-s (\d+)x(\d+)", texts).groups())  # type: ignore[union-attr]
     assert wide % 2 == high % 2 == 0
-    pictures, rest = divmod(int(told.split()[-1]), 3 * wide * high)
+    pictures, rest = divmod(int(texts.split()[-1]), 3 * wide * high)
     assert rest == 0
     assert pictures / RATE == pytest.approx(small().scene.steps * 0.8, rel=0.15)
 

@@ -357,7 +357,7 @@ def test_a_node_tells_its_formula_and_its_line() -> None:
     data = viz.draw(x * x + 3).player.data
     about = {
         node["label"]: {
-            slot: data["texts"][answers[-1][1]] for slot, answers in node.get("told", {}).items()
+            slot: data["texts"][answers[-1][1]] for slot, answers in node.get("answers", {}).items()
         }
         for node in data["nodes"].values()
     }

@@ -82,7 +82,7 @@ def test_a_graph_is_built_whole_and_then_runs() -> None:
     ]
     film = viz.step(y).films[0]
     values = film.tracks[film.picture.ids[a]].values
-    assert [(step, known.told) for step, known in values] == [(3, "2")]  # fed with the run
+    assert [(step, known.text) for step, known in values] == [(3, "2")]  # fed with the run
 
 
 def test_nodes_of_one_operator_are_told_apart_and_unknown_ones_are_calls() -> None:

@@ -206,7 +206,7 @@ def test_several_values_in_a_few_words() -> None:
     long = np.array([1 / 3, -2 / 3, 1e-5])
     assert summarize((np.float64(2), np.arange(9.0))).short == "(2, 0 … 8)"
     assert summarize((long, np.float64(2), long)).short == "(…, …, …)"
-    assert summarize(long).told == "[0.3333, -0.6667, 1e-05]", "a caption has room for them"
+    assert summarize(long).text == "[0.3333, -0.6667, 1e-05]", "a caption has room for them"
 
 
 def test_a_card_has_room_for_all_that_it_will_show() -> None:
@@ -252,7 +252,7 @@ def test_a_tensor_of_any_shape_is_bars_cells_or_tiles(
     assert (len(made.cells), len(made.cells[0])) == cells
     assert len(made.cells) <= ROWS
     assert kind == "tiles" or len(made.cells[0]) <= COLUMNS
-    assert (made.told is None) == (part == (1, 1) and made.tiles[0] == made.tiles[1])
+    assert (made.reduction is None) == (part == (1, 1) and made.tiles[0] == made.tiles[1])
 
 
 def test_a_number_has_no_swatch_and_nothing_has_none() -> None:
@@ -264,8 +264,8 @@ def test_what_is_too_large_is_averaged_and_keeps_its_nan() -> None:
     made = raster(x)
     assert made is not None
     assert made.cells == (tuple(x.reshape(28, 2).mean(axis=1)),)
-    assert made.told is not None
-    assert made.told[0] == "One cell shows the mean of 2 numbers."
+    assert made.reduction is not None
+    assert made.reduction[0] == "One cell shows the mean of 2 numbers."
     x[[0, 5, 9]] = math.nan, math.inf, -math.inf
     spoilt = raster(x)
     assert spoilt is not None

@@ -67,7 +67,10 @@ def test_what_is_made_for_the_user_shows_no_line_of_ours() -> None:
     player = viz.compare(lambda x: x * x, 2.0)
     assert {file for file, _, _ in player.data["listing"]} == {"test_listing.py"}
     told = [
-        half for node in player.data["nodes"].values() for *_, pair in node["told"] for half in pair
+        half
+        for node in player.data["nodes"].values()
+        for *_, pair in node["answers"]
+        for half in pair
     ]
     assert told
     assert not [text for text in told if "show.py" in text]

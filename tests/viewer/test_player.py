@@ -145,7 +145,7 @@ def test_a_box_of_a_result_tells_what_it_is() -> None:
     for opened in (frozenset(), frozenset({"part"})):
         made = view(Together([film]), 0, "p", opened)["nodes"]
         found[opened] = [
-            (n["shape"], n["dtype"], n["told"]["maker"][0][1][0]) for n in made.values()
+            (n["shape"], n["dtype"], n["answers"]["maker"][0][1][0]) for n in made.values()
         ]
     total = ("()", "float32", "This is the result of Sum.")
     assert found[frozenset()] == [total]

@@ -12,7 +12,7 @@ from examples import digits, e1, e5
 import minigrad as mg
 import viz
 from viz.film.film import Film, latest
-from viz.film.node_details import told
+from viz.film.node_details import node_details
 from viz.film.states import counted, on_cards, states
 from viz.picture.cards import State
 
@@ -180,7 +180,7 @@ def answers(film: Film, label: str, step: int, language: int = 0) -> dict[str, s
     """What the inspector says of a node at a step, by question."""
     (node,) = (n.id for n in film.picture.nodes if n.label == label)
     by_slot: dict[str, list[tuple[int, Any]]] = {}
-    for at, slot, text in told(film.picture, film.tracks)[node]:
+    for at, slot, text in node_details(film.picture, film.tracks)[node]:
         by_slot.setdefault(slot, []).append((at, text))
     found = {slot: latest(entries, step) for slot, entries in by_slot.items()}
     return {slot: text[language] for slot, text in found.items() if text}

@@ -37,7 +37,7 @@ function inspectNode(node, index, data, parent) {
   }
   if (value) larger(words.value, value, coded(data, value), "value", words.swatch_value, part);
   if (gradient) larger(words.gradient, gradient, coded(data, gradient), "grad", words.swatch_gradient, part);
-  for (const answers of Object.values(node.told ?? {})) {
+  for (const answers of Object.values(node.answers ?? {})) {
     const answer = said(latest(answers, index));
     if (answer) say(make("p", "", part), answer);
   }

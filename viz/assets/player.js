@@ -218,7 +218,7 @@ function play(model, el) {
       if (now && !stays) reveal(now.g, graph.drawing, moves, chipsOf(graph, aims));
       return { found, aims };
     });
-    told_(frame);
+    retell(frame);
     staffs?.show(index);
     const linked = new Set(chosen ? partners(chosen) : []);
     graphs.forEach((graph, i) => {
@@ -231,7 +231,7 @@ function play(model, el) {
   }
 
   /** @param {Frame} frame */
-  function told_(frame) {
+  function retell(frame) {
     parts.tell(caption, frame);
     const alive = frame.captions.filter((_, i) => !frame.still?.[i]);
     steps.tell([...new Set(alive.map(halves))].join(" | "));

@@ -40,7 +40,7 @@ NEAR, TRIES = 8, 5  # pixels by which a chart may be narrower; how often it is t
 FINE = re.compile(r"(?<=\.\d)\d+(?= [\d\n-])")  # of a place, less than a tenth of a pixel
 
 
-# A card as wide as its page. An image knows the system's theme; here it is told the notebook's.
+# A card as wide as its page. An image knows the system's theme; here we pass it the notebook's.
 STYLE_OF_PAGE = Template(source("chart.css")).substitute(
     font=FONT, narrow=NARROW, broad=BROAD, largest=LARGEST, dark=DARK, light=LIGHT
 )

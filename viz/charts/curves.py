@@ -87,13 +87,13 @@ def stacked(parts: Sequence[Lines], x: Pair, size: tuple[float, float] = (6.4, 3
     for i, (gap, words, end, sep) in enumerate(
         ((", ", " values: ", ". ", "; "), ("，", " 个值：", "。", "；"))
     ):
-        told = [
+        texts = [
             f"{name[i]}{gap}{len(v)}{words}{_number(v[0])} → {_number(v[-1])}"
             for part in parts
             for name, v in part.lines
         ]
         about = {"title": end.join(p.title[i] for p in parts), "y": parts[0].y[i]}
-        alt.append(row("chart_curves_alt", **about, x=x, count=len(told), all=sep.join(told))[i])
+        alt.append(row("chart_curves_alt", **about, x=x, count=len(texts), all=sep.join(texts))[i])
     return Chart(
         title=parts[0].claim,
         alt=(alt[0], alt[1]),

@@ -137,8 +137,8 @@ def graph_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = 
             return mg.build_graph(nodes, model(*nodes))
         loss = _total(model(*nodes))
         trained = [v for v in graph.nodes if v.op.name == "Variable"]
-        wanted = [x for x in (*nodes, *trained) if x.dtype.kind == "f"]
-        found = [g for g in mg.gradients(loss, wanted) if g is not None]
+        differentiable = [x for x in (*nodes, *trained) if x.dtype.kind == "f"]
+        found = [g for g in mg.gradients(loss, differentiable) if g is not None]
         return mg.build_graph(nodes, [loss, *found])
 
 
@@ -156,21 +156,21 @@ def measured_of(
     results over others. Without a backward pass nothing is recorded.
     """
     tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
-    told = Told()
+    recording = LiveBytesRecording()
     if not backward:
-        with listen(told), mg.no_grad():
+        with listen(recording), mg.no_grad():
             result = model(*tensors)
         del result
-        return Measured(np.asarray(told.alive, np.int64), 0)
-    with listen(told), mg.enable_grad():
+        return Measured(np.asarray(recording.alive, np.int64), 0)
+    with listen(recording), mg.enable_grad():
         loss: Tensor = _total(model(*tensors))
-        kept, leaves = _tape(loss, told)
+        kept, leaves = _tape(loss, recording)
         found = mg.grad(loss, leaves, allow_unused=True)
     del found
-    return Measured(np.asarray(told.alive, np.int64), kept)
+    return Measured(np.asarray(recording.alive, np.int64), kept)
 
 
-class Told(Recording):
+class LiveBytesRecording(Recording):
     """A recording that keeps how many bytes the results of kernels held after each event."""
 
     def __init__(self) -> None:
@@ -182,7 +182,7 @@ class Told(Recording):
         self.alive.append(self.counts.bytes_live)
 
 
-def _tape(loss: Tensor, told: Told) -> tuple[int, list[Tensor]]:
+def _tape(loss: Tensor, recording: LiveBytesRecording) -> tuple[int, list[Tensor]]:
     """Return the bytes of the results that the tape saved, each array once; and the leaves."""
     saved: dict[int, int] = {}
     leaves: dict[int, Tensor] = {}
@@ -197,7 +197,7 @@ def _tape(loss: Tensor, told: Told) -> tuple[int, list[Tensor]]:
                 leaves[id(x)] = x
         for value in node.saved or ():
             for array in getattr(value, "arrays", (value,)):  # a call saves several at once
-                if isinstance(array, np.ndarray) and told.holds(owner := owner_of(array)):
+                if isinstance(array, np.ndarray) and recording.holds(owner := owner_of(array)):
                     saved[id(owner)] = owner.nbytes
     return sum(saved.values()), list(leaves.values())
 

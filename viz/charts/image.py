@@ -83,8 +83,8 @@ def _variable(found: re.Match[str]) -> str:
 
 def _dark(svg: str) -> str:
     """Return the CSS rule that sets the dark variants of the colours in the SVG."""
-    told = "".join(f"--{a[1:]}:{b};" for a, b in _darks().items() if f"(--{a[1:]}," in svg)
-    return f"@media (prefers-color-scheme: dark) {{ svg {{ {told} }} }}"
+    declarations = "".join(f"--{a[1:]}:{b};" for a, b in _darks().items() if f"(--{a[1:]}," in svg)
+    return f"@media (prefers-color-scheme: dark) {{ svg {{ {declarations} }} }}"
 
 
 @cache

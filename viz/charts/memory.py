@@ -267,9 +267,9 @@ def _map(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int, ea
         place: dict[str, Any] = {"ha": "center", "va": "center", "color": SOFT}
         axes.text(sum(ends) / 2, (total + top) / 2 / scale, label, **place)
     _aligned(axes, top, unit)
-    told = row("chart_map_apart" if each else "chart_map", bytes=size(total), unit=unit)
-    told = row("chart_kept", what=told) if any(x.retained for x in planned.lives) else told
-    caption(axes, told[i], 10 if planned.boundary is None else 24)
+    text = row("chart_map_apart" if each else "chart_map", bytes=size(total), unit=unit)
+    text = row("chart_kept", what=text) if any(x.retained for x in planned.lives) else text
+    caption(axes, text[i], 10 if planned.boundary is None else 24)
     if planned.boundary is not None:
         place = {"xycoords": axes.get_xaxis_transform(), "textcoords": "offset points"}
         place |= {"ha": "center", "color": GRAD, "size": TICK}

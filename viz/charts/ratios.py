@@ -107,8 +107,8 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
 
 def _claim(found: Sequence[Ratio]) -> Pair:
     """Say how often it was quicker, slower, or no difference could be measured."""
-    told = [x.verdict for x in found]
-    parts = [row(f"ratio_{v}_in", count=told.count(v)) for v in VERDICTS if v in told]
+    verdicts = [x.verdict for x in found]
+    parts = [row(f"ratio_{v}_in", count=verdicts.count(v)) for v in VERDICTS if v in verdicts]
     all_ = ", ".join(pair[0] for pair in parts), "，".join(pair[1] for pair in parts)
     named = {x.label for x in found}
     sides = named.pop() if len(named) == 1 else row("chart_ratios_of")
@@ -156,9 +156,9 @@ def _label(name: str | Sequence[str]) -> Pair:
 
 def _words(x: Ratio, one: bool) -> Words:
     """Return the label and the verdict of a ratio; one: the title names the sides of all."""
-    told = row(f"ratio_{x.verdict}", factor=f"{max(x.middle, 1 / x.middle):.2g}")
-    both = f"{x.label[0]}: {told[0]}", f"{x.label[1]}：{told[1]}"
-    return x.workload, told if one else both
+    label = row(f"ratio_{x.verdict}", factor=f"{max(x.middle, 1 / x.middle):.2g}")
+    both = f"{x.label[0]}: {label[0]}", f"{x.label[1]}：{label[1]}"
+    return x.workload, label if one else both
 
 
 def _draw(
@@ -194,14 +194,14 @@ def _draw(
             "bbox": {**BEHIND, "facecolor": card},
         }
         axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 6), **value, **points)
-        name, told = (pair[i] for pair in words[at])
+        name, verdict_text = (pair[i] for pair in words[at])
         place = {"xycoords": ("axes fraction", "data"), "va": "center", **points}
         if slim:
             place |= {"va": "bottom", **SPACED}
-            text = folded(name + (": ", "：")[i] + told, axes)
+            text = folded(name + (": ", "：")[i] + verdict_text, axes)
             axes.annotate(text, (0, at - half), (0, 3), **place)
         else:
-            for text, y, shade in ((name, 8, ink), (told, -8, soft)):
+            for text, y, shade in ((name, 8, ink), (verdict_text, -8, soft)):
                 axes.annotate(text, (0, at), (-10, y), ha="right", color=shade, **place)
     low = len(found) - 1 + half
     for key, ha, offset in (("chart_left", "right", -8), ("chart_right", "left", 8)):

@@ -68,7 +68,7 @@ def regimes(
 
 def _claim(lines: Sequence[Line], one: Pair, x: Pair) -> Pair:
     """Say for which sizes the first side is always quicker, by workload."""
-    told = []
+    parts = []
     for name, found in lines:
         quicker = [size for size, spread in found if spread[2] < 1]
         sizes = [size for size, _ in found]
@@ -77,10 +77,10 @@ def _claim(lines: Sequence[Line], one: Pair, x: Pair) -> Pair:
             continue
         end = "all" if stop == len(sizes) else "to" if start == 0 else "from"
         size = f"{quicker[0 if end == 'from' else -1]:,.0f}"
-        told.append(row(f"chart_regimes_{end}", name=name, size=size, x=x))
-    if not told:
+        parts.append(row(f"chart_regimes_{end}", name=name, size=size, x=x))
+    if not parts:
         return row("chart_regimes_none", one=one)
-    all_ = "; ".join(pair[0] for pair in told), "；".join(pair[1] for pair in told)
+    all_ = "; ".join(pair[0] for pair in parts), "；".join(pair[1] for pair in parts)
     return capital(row("chart_regimes", one=one, all=all_))
 
 
@@ -130,5 +130,5 @@ def _halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
         axes.plot([0, 0], ends, color=color, lw=4, marker="", solid_capstyle="butt", **along)
         style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
         style |= {"ha": "right", "va": "top"} if at else {"ha": "left", "va": "bottom"}
-        told = f"{'↓↑'[at]} {row('chart_quicker', side=mode_name(side))[i]}"
-        axes.annotate(told, (at, at), (8 - 12 * at, 4 - 8 * at), size=TICK, color=color, **style)
+        label = f"{'↓↑'[at]} {row('chart_quicker', side=mode_name(side))[i]}"
+        axes.annotate(label, (at, at), (8 - 12 * at, 4 - 8 * at), size=TICK, color=color, **style)

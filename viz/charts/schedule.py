@@ -127,11 +127,11 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
     spans[0] = panels[0].schedule.total if saves else spans[0]
     gaps = {"hspace": 1.1 / (0.42 * panels[0].schedule.devices)}
     rows = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw=gaps)
-    told: set[int] = set()
+    numbered: set[int] = set()
     for axes, panel, span in zip(rows[:, 0], panels, spans, strict=True):
         width = max(spans) if alike(spans) else span
         scale, unit = _unit(width)
-        told |= _bars(axes, panel, path, width * scale, scale, numbers)
+        numbered |= _bars(axes, panel, path, width * scale, scale, numbers)
         schedule = panel.schedule
         devices = range(schedule.devices)
         names = [row("chart_on", device=d)[i] for d in devices]
@@ -152,7 +152,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
         what = row("chart_critical", what=what)
         caption(axes, (row("chart_handed", what=what) if handed else what)[i])
         axes.xaxis.set_major_formatter("{x:g}")
-    notes = [_key(panels[0].schedule.tasks, told), (_note(panels[0].schedule) or ("", ""))[i]]
+    notes = [_key(panels[0].schedule.tasks, numbered), (_note(panels[0].schedule) or ("", ""))[i]]
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     below = (0, -46)
     for note in filter(None, notes):
@@ -194,7 +194,7 @@ def _bars(
     numbers: Mapping[Node, int],
 ) -> set[int]:
     """Draw a bar for each task, with its name or, if that's too long, its number; return those."""
-    told = set()
+    numbered = set()
     for device, tasks in enumerate(panel.schedule.gantt):
         for t in tasks:
             start, length = t.start * scale, t.cost * scale
@@ -203,12 +203,12 @@ def _bars(
             name, letters = t.node.name.split("/")[-1], int(room / NAMED)
             number = numbers.get(t.node)
             if len(name) > letters and number is not None and len(str(number)) <= letters:
-                told.add(number)
+                numbered.add(number)
                 name, letters = str(number), LISTED
             if len(name) <= letters:
                 place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
                 axes.text(start + length / 2, device, name, **place)
-    return told
+    return numbered
 
 
 def _in_turn(axes: mpl.Axes, schedule: Schedule, scale: float) -> None:

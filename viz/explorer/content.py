@@ -134,12 +134,12 @@ class Content:
     def _mark_differences(self, model: Captured) -> None:
         """Mark the operators that call the original, and those that stop gradients."""
         ruled = {name.replace(".", "_") for name, _ in model.about.own_rules}
-        for node, told in zip(self.seen.operators, self.operators, strict=False):
+        for node, record in zip(self.seen.operators, self.operators, strict=False):
             if node.op.name.startswith(f"{model.system}_"):
                 own = node.op.name.removeprefix(f"{model.system}_") in ruled
-                told["mark"] = "rule" if own else "box"
+                record["mark"] = "rule" if own else "box"
             elif node.op.name == "StopGradient":
-                told["mark"] = "cut"
+                record["mark"] = "cut"
 
     def _refused(self, stopped: Stopped) -> list[dict[str, Any]]:
         """Return the call that failed, and the modules after it, in the order declared."""
@@ -161,13 +161,13 @@ class Content:
         return rows
 
     def _parameter(self, node: Node, model: Captured) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "name": node.name.removeprefix(f"{self._within}."),
             "size": math.prod(n or 0 for n in node.shape or ()),
         }
         if node.name not in model.leaves:
-            told["kept"] = "frozen" if node.name in model.about.frozen else "buffer"
-        return self._tensor(node) | told
+            record["kept"] = "frozen" if node.name in model.about.frozen else "buffer"
+        return self._tensor(node) | record
 
     def _scope(self, path: str) -> str:
         around, _, inside = path.partition("/")

@@ -44,7 +44,7 @@ class Explorer(Page):
 
     def text(self) -> Pair:
         """Return the modules with their results and gradients, and the findings, as text."""
-        lines = [list(self._title()), *([told, told] for told in map(self._line, self._top()))]
+        lines = [list(self._title()), *([text, text] for text in map(self._line, self._top()))]
         lines += [finding["text"] for finding in self.data["findings"]]
         lines += [list(said) for said in (self.data.get("failure"), self.verdict) if said]
         return "\n".join(line[0] for line in lines), "\n".join(line[1] for line in lines)
@@ -61,9 +61,9 @@ class Explorer(Page):
         if node.get("repeats"):
             name = f"{name} ×{len(node['children'])}"
             kind = kind or self.data["nodes"][node["children"][0]]["kind"]
-        told = f"{name}: {kind or last['op']} → [{shape}]"
+        line = f"{name}: {kind or last['op']} → [{shape}]"
         gradient = self.data["portraits"][last["g"]].get("norm") if "g" in last else None
-        return told if gradient is None else f"{told}, |∂| {gradient}"
+        return line if gradient is None else f"{line}, |∂| {gradient}"
 
     def _still(self) -> str:
         lines = "".join(f"<li>{escape(self._line(node))}</li>" for node in self._top())
@@ -76,10 +76,10 @@ class Explorer(Page):
 
 def words() -> dict[str, list[str]]:
     """Return the texts that the JavaScript half reads: "legend", or all with prefix "mark_"."""
-    asked = {*re.findall(r'["`](\w+)', Explorer._esm)}
-    begun = tuple(name for name in asked if name.endswith("_"))
+    requested = {*re.findall(r'["`](\w+)', Explorer._esm)}
+    begun = tuple(name for name in requested if name.endswith("_"))
     known = {key[9:]: [*pair] for key, pair in ROWS.items() if key.startswith("explorer_")}
-    return {name: known[name] for name in known if name in asked or name.startswith(begun)}
+    return {name: known[name] for name in known if name in requested or name.startswith(begun)}
 
 
 def _about(data: dict[str, Any]) -> Pair:

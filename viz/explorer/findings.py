@@ -46,8 +46,8 @@ def _broken(data: Mapping[str, Any]) -> list[Finding]:
     for key, of, order in (("explorer_nan", "v", 1), ("explorer_nan_back", "g", -1)):
         if broken := [i for i in range(len(operators))[::order] if bad(i, of)]:
             file, number, _ = data["lines"][operators[broken[0]]["line"]]
-            told = {"name": path_of(data, broken[0]), "count": bad(broken[0], of)}
-            found.append(_finding(key, broken[0], True, **told, line=f"{file}:{number}"))
+            fields = {"name": path_of(data, broken[0]), "count": bad(broken[0], of)}
+            found.append(_finding(key, broken[0], True, **fields, line=f"{file}:{number}"))
     return found
 
 
@@ -65,17 +65,17 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
     if not norms:
         return []
     (low, at, name, least), (high, top, other, most) = min(norms), max(norms)
-    told = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
+    fields = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
     if low == 0:
         dead = sum(norm == 0 for norm, *_ in norms)
         return [_finding("explorer_no_gradient", at, True, name=name, count=dead)]
     if high > APART * low:  # an element of one is that much larger than an element of the other
         key, op = ("explorer_vanishing", at) if at < top else ("explorer_exploding", top)
-        return [_finding(key, op, True, ratio=f"{high / low:.2g}", **told)]
+        return [_finding(key, op, True, ratio=f"{high / low:.2g}", **fields)]
     sizes = [(norm, i, name) for _, i, name, norm in norms]
     (least, _, name), (most, top, other) = min(sizes), max(sizes)
-    told = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
-    return [_finding("explorer_gradients", top, False, **told)]
+    fields = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
+    return [_finding("explorer_gradients", top, False, **fields)]
 
 
 def _silent(data: Mapping[str, Any]) -> list[Finding]:
@@ -108,14 +108,14 @@ def _marked(data: Mapping[str, Any]) -> list[Finding]:
         if not (kept or data["backward"]):
             continue
         if places := sorted(w for w in alone if parameters[w].get("kept") == kept):
-            told = {"name": parameters[places[0]]["name"], "count": len(places)}
-            found.append(_finding(key, reads[places[0]], False, **told))
+            fields = {"name": parameters[places[0]]["name"], "count": len(places)}
+            found.append(_finding(key, reads[places[0]], False, **fields))
     cut = "explorer_cut" if data.get("system") == "PyTorch" else "explorer_stop_gradient"
     for mark, key in (("cut", cut), ("box", "explorer_box"), ("rule", "explorer_rule")):
         places = [i for i, o in enumerate(operators) if o.get("mark") == mark]
         if places:
-            told = {"name": path_of(data, places[0]), "count": len(places)}
-            found.append(_finding(key, places[0], False, **told, system=data.get("system")))
+            fields = {"name": path_of(data, places[0]), "count": len(places)}
+            found.append(_finding(key, places[0], False, **fields, system=data.get("system")))
     return found
 
 
@@ -137,8 +137,8 @@ def _shares(data: Mapping[str, Any]) -> list[Finding]:
 
     each = [sums([i]) for i in range(len(operators))]
     slowest = max(range(len(each)), key=lambda i: each[i]["explorer_time"])
-    told = {"name": path_of(data, slowest), "ms": f"{operators[slowest]['ms']:.3g}"}
-    found = [_finding("explorer_slowest", slowest, False, **told)]
+    fields = {"name": path_of(data, slowest), "ms": f"{operators[slowest]['ms']:.3g}"}
+    found = [_finding("explorer_slowest", slowest, False, **fields)]
     sizes = {i: sums(inside) for i, inside in parts.items()}
     shares: dict[int, dict[str, Pair]] = {}
     for key, whole in sums(range(len(operators))).items():

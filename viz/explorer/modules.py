@@ -90,21 +90,21 @@ def spread(root: Module, depth: int, opened: Collection[str]) -> None:
 
 def module_at(root: Module, path: str) -> list[Module]:
     """Return the module at this path, "layer3.0", after its parents; ValueError if none is."""
-    found = _way(root, path)
+    found = _path_to(root, path)
     if found is None:
         names = ", ".join(p.name for p in root.parts if isinstance(p, Module))
         raise ValueError(printed("explorer_no_module", path=path, names=names))
     return found
 
 
-def _way(module: Module, path: str) -> list[Module] | None:
+def _path_to(module: Module, path: str) -> list[Module] | None:
     if not path:
         return [module]
     for part in module.parts:
         if isinstance(part, Module):
             own = f"{path}.".startswith(f"{part.name}.")
             if own or FOLDED & {*part.name}:  # a fold of ours has no place in a path
-                rest = _way(part, path[len(part.name) + 1 :] if own else path)
+                rest = _path_to(part, path[len(part.name) + 1 :] if own else path)
                 if rest is not None:
                     return [module, *rest]
     return None

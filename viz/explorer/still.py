@@ -165,10 +165,10 @@ class _Drawn:
             "ran": "unknown" not in row and about["kind"] != "input",
         }
         number = all(n == 1 for n in row["shape"])
-        told = "✗" if looks["failed"] else _short(value.get("mean")) if number else ""
+        text = "✗" if looks["failed"] else _short(value.get("mean")) if number else ""
         classes = tuple(f"mg-{look}" for look in looks if looks[look])
         norm = _short(back.get("norm"))
-        self.states[new] = State(classes, told, norm, swatch=swatch, back=behind)
+        self.states[new] = State(classes, text, norm, swatch=swatch, back=behind)
         self.boxes.append(PictureNode(id=new, shape=_sizes(row), dtype=row["dtype"], **about))
 
     def portraits(self, tensors: Sequence[int], key: str) -> list[Mapping[str, Any]]:

@@ -50,8 +50,8 @@ class Witness:
         self._bytes: dict[Node, int] = {}
         self._memory: dict[Node, int] = {}  # which array owns what a node gave
         self._portraits: dict[Node, Portrait] = {}
-        self._told = with_progress(range(2 * len(self.operators)), "progress_values")
-        next(self._told, None)  # begun here: what runs a graph knows nothing of the line
+        self._progress = with_progress(range(2 * len(self.operators)), "progress_values")
+        next(self._progress, None)  # begun here: what runs a graph knows nothing of the line
         self._last = time.thread_time()
         with listen(self._hear):
             model.play_again()
@@ -84,7 +84,7 @@ class Witness:
         if event.kind == "read":
             return
         if node in self._known or node in self._portraits:
-            next(self._told, None)
+            next(self._progress, None)
         if node in self._known:
             self.milliseconds[node] = spent
             seen = map(self._memory.get, node.inputs)

@@ -18,7 +18,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
 from viz.film.facts import code_of, facts_of, filled, spec_of
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, operand
-from viz.film.shares import Passes, share, told_share
+from viz.film.shares import Passes, share, share_caption
 from viz.picture import formula
 from viz.picture.boxes import GIVEN, PictureNode, paths
 from viz.picture.cards import plain
@@ -60,7 +60,7 @@ class Director:
             if i[0] == "b":
                 self.insides.setdefault(self._owner(i), []).append((key, i))
         self.given: tuple[Mark, ...] = ()  # constants that are there with the next operator
-        self.inside = 0  # frames that told of a body
+        self.inside = 0  # frames inside bodies
         self.bad: Pair | None = None  # where the first NaN or infinity came from
         self.gone: tuple[str, ...] = ()  # the nodes freed in the last frame, if it tells of that
 
@@ -97,13 +97,13 @@ class Director:
 
     def film(self) -> Film:
         """Return the finished film, with a last frame that counts what happened."""
-        told = [
+        counts = [
             row(key, count=self.counts[kind])
             for kind, (key, always) in COUNTED.items()
             if always or self.counts[kind]
         ]
         english, chinese = (
-            sign.join(pair[i] for pair in told) for i, sign in enumerate((", ", "，"))
+            sign.join(pair[i] for pair in counts) for i, sign in enumerate((", ", "，"))
         )
         done = row("step_done", counts=(english, chinese))
         self.add(Frame(self.bad or done))
@@ -131,7 +131,7 @@ class Director:
         for key, i in self.picture.ids.items():
             operands = [self.tracks[j].values for j in self.nodes[i].inputs]
             if isinstance(key, TapeNode) and all(operands):
-                self.tracks[i].read.append((0, tuple(known[0][1].told for known in operands)))
+                self.tracks[i].read.append((0, tuple(known[0][1].text for known in operands)))
 
     def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
         """Show leaves of a tape with their values.
@@ -161,7 +161,7 @@ class Director:
             return what
         return row("step_inside", place=group.rpartition("/")[2], what=what)
 
-    def _told_enough(self, i: str) -> bool:
+    def _body_limit_reached(self, i: str) -> bool:
         """Return whether this is a step in a body of which enough steps were shown."""
         self.inside += i[0] == "b"
         return i[0] == "b" and self.inside > INSIDE_LIMIT
@@ -200,19 +200,19 @@ class Director:
 
     def gradients(self, count: int, contributed: Iterable[Any]) -> None:
         """Add a step in which `count` gradient nodes are built for these contributions."""
-        wanted: dict[BaseNode, list[int]] = {}
+        contributions: dict[BaseNode, list[int]] = {}
         shown: dict[str, None] = {}
         for event in contributed:
             ids = [self.picture.ids.get(x) for x in (event.source, event.node)]
             shown.update(dict.fromkeys(filter(None, ids)))
             if ids[0]:
-                wanted.setdefault(event.source, []).append(event.position)
+                contributions.setdefault(event.source, []).append(event.position)
         marks = tuple(Mark(BUILT, i, "gradient") for i in shown)
         key = "step_gradients_more" if self.counts[RUN, "operator"] else "step_gradients"
         caption = row(key, count=count)
         asked = self.add(Frame(caption, tuple(shown), marks=marks, planned=count))
         self.counts[BUILT, "gradient"] += count - len(marks)
-        for node, indices in wanted.items():
+        for node, indices in contributions.items():
             track = self.tracks[self.picture.ids[node]]
             specs, names = [spec_of(x) for x in node.inputs], track.facts.operands
             track.asked = asked
@@ -228,8 +228,8 @@ class Director:
             if not known or known[-1][1] != summary:
                 known.append((len(self.frames), summary))
             return
-        key = "step_read_constant" if box.label == summary.told else "step_read"
-        caption = self._caption(i, key, name=box.label, value=summary.told)
+        key = "step_read_constant" if box.label == summary.text else "step_read"
+        caption = self._caption(i, key, name=box.label, value=summary.text)
         marks = (Mark(RUN, i, "input"),)
         frame = self.add(Frame(caption, (i,), {}, marks=marks, **code_of(node)))
         known.append((frame, summary))
@@ -237,7 +237,7 @@ class Director:
     def began(self, node: BaseNode, number: int) -> None:
         """Add a step in which a loop in the graph begins an iteration."""
         i = self.picture.ids[node]
-        if not self._told_enough("b" + i):
+        if not self._body_limit_reached("b" + i):
             caption = self._caption(i, "step_loop", name=self.label(node), number=number + 1)
             self.add(Frame(caption, (i,)))
 
@@ -248,7 +248,7 @@ class Director:
         self.values[node], self.operands[node] = value, tuple(operands)
         sort = self._sort(node, box)
         marks = (Mark(BUILT, i, sort), Mark(RUN, i, sort))[not at_once :]
-        if self._told_enough(i):
+        if self._body_limit_reached(i):
             self.count(marks)
             return
         summary = self._summary(value)
@@ -267,8 +267,8 @@ class Director:
         marks, self.given = (*self.given, *marks), ()
         frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(node)))
         track.values.append((frame, summary))
-        track.filled.append((frame, f"{text} = {summary.told}"))
-        track.read.append((frame, tuple(x.told for x in carried)))
+        track.filled.append((frame, f"{text} = {summary.text}"))
+        track.read.append((frame, tuple(x.text for x in carried)))
         self._show_arguments(node, operands, frame)
         if at_once:
             track.born = frame if track.freed is None else track.born
@@ -307,7 +307,7 @@ class Director:
         i = self.picture.ids[key]
         self.reached.seeded(i)
         summary = summarize(value)
-        caption = row("step_seed", name=self.nodes[i].label, value=summary.told)
+        caption = row("step_seed", name=self.nodes[i].label, value=summary.text)
         frame = self.add(Frame(caption, (i,), {}, marks=(Mark(GRADIENT, i, "seed"),)))
         self.tracks[i].gradients.append((frame, summary))
         self.tracks[i].shares.append((frame, ()))
@@ -342,16 +342,16 @@ class Director:
         names = [self.nodes[x].label for x in (s, *self.nodes[s].inputs)]
         flow = share(source, index, known, names, (upstream, part))
         if not first:
-            before = operand(track.gradients[-1][1].told)
-            flow = replace(flow, before=before, after=summarize(total).told)
-        caption = told_share(flow, part, source=self.nodes[s].label, name=self.nodes[i].label)
+            before = operand(track.gradients[-1][1].text)
+            flow = replace(flow, before=before, after=summarize(total).text)
+        caption = share_caption(flow, part, source=self.nodes[s].label, name=self.nodes[i].label)
         edge = self.edge_ids.get((s, index))
         flows = {edge: flow} if edge else {}
         marks = (Mark(GRADIENT, i),)
         frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(source)))
         track.gradients.append((frame, summarize(total)))
         earlier = () if first or not track.shares else track.shares[-1][1]
-        track.shares.append((frame, (*earlier, (self.nodes[s].label, flow.value.told))))
+        track.shares.append((frame, (*earlier, (self.nodes[s].label, flow.value.text))))
         self._keep(i, total)
 
 
@@ -372,16 +372,16 @@ def _gave_bad(node: BaseNode, name: str, operands: Sequence[Any], value: Any) ->
     bad = np.argwhere(~np.isfinite(result))
     at = tuple(bad[0])
     what = number(result[at])
-    told = f"{name} = {what}"
+    text = f"{name} = {what}"
     if node.op.elementwise and read:
         numbers = [number(np.broadcast_to(x, result.shape)[at]) for x in read]
-        told = formula.forward(node.op, numbers, node.attrs)
+        text = formula.forward(node.op, numbers, node.attrs)
     code = code_of(node).get("code")
     line = plain("".join(code[1:]).partition("#")[0].strip(), 80) if code else ""
     more: Pair = ("", "")
     if len(bad) > 1:
         more = row("step_bad_more", count=len(bad), of=result.size)
-    fields = {"name": name, "value": what, "formula": told, "more": more}
+    fields = {"name": name, "value": what, "formula": text, "more": more}
     return row("step_bad_line", **fields, line=line) if line else row("step_bad", **fields)
 
 

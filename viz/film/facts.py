@@ -39,31 +39,31 @@ def facts_of(
     spec: Spec,
     specs: Sequence[Spec],
     names: Sequence[str],
-    wanted: Collection[int] | None = None,
+    targets: Collection[int] | None = None,
 ) -> Facts:
     """Return the facts about a node. `spec` is its result's, `specs` and `names` its operands'.
 
-    The operands at `wanted` get a gradient; a tape knows them, a graph once it has gradients.
+    The operands at `targets` get one; a tape knows them, a graph once it has gradients.
     """
     called = (node.op.name, *names)
-    wanted = node.pullback.wanted if isinstance(node, TapeNode) else wanted
+    targets = node.pullback.wanted if isinstance(node, TapeNode) else targets
     may = [i for i, x in enumerate(node.inputs) if getattr(x, "op", None) is not state.constant]
     found = [
         (names[i], formula.local(node.op, i, (spec, *specs), node.attrs, called))
-        for i in (may if wanted is None else wanted)
+        for i in (may if targets is None else targets)
         if i < len(names)
     ]
     return Facts(
         formula.forward(node.op, names, node.attrs) if names else "",
         tuple(names),
         tuple(rule for rule in found if rule[1]),
-        None if wanted is None else kept_for(node, wanted, spec, specs, called),
+        None if targets is None else kept_for(node, targets, spec, specs, called),
         "" if node.where.filename.startswith(OWN) else node.where.label,
     )
 
 
 def kept_for(
-    node: BaseNode, wanted: Iterable[int], spec: Spec, specs: Sequence[Spec], called: Sequence[str]
+    node: BaseNode, targets: Iterable[int], spec: Spec, specs: Sequence[Spec], called: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
     """Return which of the result and the operands the gradient rules read, and for which operands.
 
@@ -73,7 +73,7 @@ def kept_for(
     whom: dict[str, dict[str, None]] = {}
     if node.op.effect or bodies_of(node):
         return None
-    for index in wanted:
+    for index in targets:
         mask = tuple(i == index for i in range(len(specs)))
         try:
             parts = retained(node.op, mask, (spec, *specs), node.attrs).usage

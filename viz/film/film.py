@@ -63,20 +63,20 @@ class Flow:
     def text(self) -> str:
         """How the value came about: "1 × 2 = 2"; forward and unexplained only the value."""
         if self.rule:
-            return f"{self.rule} = {self.value.told}"
+            return f"{self.rule} = {self.value.text}"
         if self.local:
-            return f"{self.upstream} × {self.local} = {self.value.told}"
-        return f"{self.upstream} → {self.value.told}" if self.upstream else self.value.told
+            return f"{self.upstream} × {self.local} = {self.value.text}"
+        return f"{self.upstream} → {self.value.text}" if self.upstream else self.value.text
 
     @property
     def sum(self) -> str:
         """The share added to what was there: "2 + 2 = 4"; "" for the first share."""
-        return f"{self.before} + {operand(self.value.told)} = {self.after}" if self.before else ""
+        return f"{self.before} + {operand(self.value.text)} = {self.after}" if self.before else ""
 
 
-def operand(told: str) -> str:
+def operand(text: str) -> str:
     """Put a value's text in parentheses if it has several parts, as an operand: (-1 … 1)."""
-    return f"({told})" if " " in told and told[0] not in "[(" else told
+    return f"({text})" if " " in text and text[0] not in "[(" else text
 
 
 @dataclass(frozen=True)
@@ -227,10 +227,10 @@ def scales(films: Iterable[Film]) -> Scales:
 
 
 def _ticking(frame: Frame) -> Frame:
-    told = [row("tick", clock=ROWS[clock], number=n) for clock, n in frame.ticks.items()]
-    english, chinese = (", ".join(pair[i] for pair in told) for i in (0, 1))
+    parts = [row("tick", clock=ROWS[clock], number=n) for clock, n in frame.ticks.items()]
+    english, chinese = (", ".join(pair[i] for pair in parts) for i in (0, 1))
     ticks = row("step_tick", ticks=(english, chinese), what=frame.caption)
-    return replace(frame, caption=ticks, alone=frame.caption) if told else frame
+    return replace(frame, caption=ticks, alone=frame.caption) if parts else frame
 
 
 def latest(entries: Sequence[tuple[int, T]], step: int) -> T | None:

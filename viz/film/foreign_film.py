@@ -36,19 +36,19 @@ COUNTED = {BUILT: "done_built", RUN: "done_run", GRADIENT: "done_parts"}
 
 
 def other_film(
-    outputs: Sequence[Any], names: Mapping[int, str], told: Sequence[OtherEvent] | None = None
+    outputs: Sequence[Any], names: Mapping[int, str], recorded: Sequence[OtherEvent] | None = None
 ) -> Film:
     """Return the film of these nodes, and of those they depended on when they were built.
 
-    Without `told`, `EVENTS` of the module that defines the nodes' class is used. A dynamic graph
+    Without `recorded`, `EVENTS` of the module that defines the class is used. A dynamic graph
     reports the run of a node just after it was built; one that ran unrecorded has a value from the
     start, as a leaf has.
     """
-    told = vars_of(outputs[0]).get("EVENTS", ()) if told is None else told
-    events = [e for e in told if is_other(e[1])]
+    recorded = vars_of(outputs[0]).get("EVENTS", ()) if recorded is None else recorded
+    events = [e for e in recorded if is_other(e[1])]
     read = {node: tuple(what) for kind, node, what in events if kind == "built"}
     nodes = behind(outputs, read)
-    return _Told(nodes, outputs, names).film([e for e in events if e[1] in nodes])
+    return _ForeignDirector(nodes, outputs, names).film([e for e in events if e[1] in nodes])
 
 
 def vars_of(node: Any) -> Mapping[str, Any]:
@@ -57,7 +57,7 @@ def vars_of(node: Any) -> Mapping[str, Any]:
     return found
 
 
-class _Told:
+class _ForeignDirector:
     """Frames, one for each thing that happened."""
 
     def __init__(
@@ -90,9 +90,9 @@ class _Told:
                     self._starts(node, what[2], "step_seeded")
         marks = [mark for frame in self.frames for mark in frame.marks if mark.sort == "operator"]
         counted = Counter(mark.clock for mark in marks)
-        told = [row(key, count=counted[clock]) for clock, key in COUNTED.items() if counted[clock]]
-        counts = ", ".join(pair[0] for pair in told), "，".join(pair[1] for pair in told)
-        self.frames.append(Frame(row("step_done", counts=counts) if told else row("step_nothing")))
+        parts = [row(key, count=counted[clock]) for clock, key in COUNTED.items() if counted[clock]]
+        counts = ", ".join(pair[0] for pair in parts), "，".join(pair[1] for pair in parts)
+        self.frames.append(Frame(row("step_done", counts=counts) if parts else row("step_nothing")))
         return Film(self.picture, tuple(self.frames), self.tracks)
 
     def _tell(
@@ -121,27 +121,27 @@ class _Told:
     def _ran(self, node: Any, value: Any, operands: Sequence[Any]) -> None:
         i, facts = self.ids[node], self._facts(node)
         track, at_once = self.tracks[i], self.tracks[i].born is None
-        told = summarize(value).told
+        text = summarize(value).text
         caption = row(
             "step_both" if at_once else "step_run",
             name=self.labels[i],
             formula=facts.formula,
-            value=told,
+            value=text,
         )
         flows = {self.edges[i, k]: Flow(summarize(x)) for k, x in enumerate(operands)}
         marks = [Mark(BUILT, i), Mark(RUN, i)][not at_once :]
         frame = self._tell(node, caption, flows, marks)
         track.born, track.facts = frame if at_once else track.born, facts
-        track.read.append((frame, tuple(summarize(x).told for x in operands)))
+        track.read.append((frame, tuple(summarize(x).text for x in operands)))
         self._shows(node, frame, value)
         for x, given in zip(self.nodes[node], operands, strict=True):
             self._shows(x, frame, given)  # one that was fed shows its value when it is read
 
     def _starts(self, node: Any, value: Any, key: str) -> None:
-        i, told = self.ids[node], summarize(value)
-        caption = row(key, name=self.labels[i], value=told.told)
+        i, summary = self.ids[node], summarize(value)
+        caption = row(key, name=self.labels[i], value=summary.text)
         frame = self._tell(node, caption, {}, [Mark(GRADIENT, i, "seed")])
-        self.tracks[i].gradients.append((frame, told))
+        self.tracks[i].gradients.append((frame, summary))
         self.totals[node] = value
 
     def _passed(self, node: Any, source: Any, share: Any, total: Any) -> None:
@@ -155,12 +155,12 @@ class _Told:
         about = {"source": self.labels[s], "name": self.labels[i]}
         flow = Flow(part, back=True)
         if before and not np.array_equal(share, total):
-            flow = replace(flow, before=operand(before[0][1].told), after=whole.told)
-            sums = {"before": flow.before, "part": operand(part.told), "total": whole.told}
+            flow = replace(flow, before=operand(before[0][1].text), after=whole.text)
+            sums = {"before": flow.before, "part": operand(part.text), "total": whole.text}
             added = np.allclose(np.add(self.totals[node], share), total)  # a learner's may do else
             caption = row("step_accumulated" if added else "step_not_added", **about, **sums)
         else:
-            caption = row("step_share", **about, part=part.told)
+            caption = row("step_share", **about, part=part.text)
         places = [k for k, x in enumerate(self.nodes[source]) if x is node]
         edge = self.edges[s, places[self.sent[source, node] % len(places)]]
         self.sent[source, node] += 1

@@ -88,11 +88,11 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
 def film_and_steps(picture: Picture, events: Iterable[Event]) -> tuple[Film, list[int]]:
     """Return the film of recorded events, and how many steps it had before each of them."""
     director, steps = Director(picture), []
-    told = list(events)
+    events_list = list(events)
     leaves = {i: t for t, i in picture.ids.items() if isinstance(t, Tensor)}
     director.show_leaves((leaves[i], leaves[i]._array) for i in _first(picture, leaves))
-    later = _Later(director, told)
-    for event in with_progress(told, "progress_events"):
+    later = _Later(director, events_list)
+    for event in with_progress(events_list, "progress_events"):
         steps.append(len(director.frames))
         later.heard(event)
         if event.node in picture.ids:
@@ -170,7 +170,7 @@ class _Later:
         ids = self.director.picture.ids
         if event.value is not None and event.source in ids and event.node in ids:
             self.built.append(event)
-            part = event.operands[1]  # of several results: told when the last of them is known
+            part = event.operands[1]  # of several results: shown when the last of them is known
             last = [*part.parts.values()][-1] if isinstance(part, Parts) else event.value
             self.waiting.setdefault(last, []).append(event)
 

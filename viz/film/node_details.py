@@ -14,10 +14,10 @@ from viz.words.text import ROWS, Pair, row
 MOST = 4  # names that a sentence lists
 SLOTS = ("maker", "formula", "in", "out", "gradient", "local", "kept", "line")  # as they are read
 
-Told = tuple[int, str, Pair]  # from this step on, which question, the answer
+Answer = tuple[int, str, Pair]  # from this step on, which question, the answer
 
 
-def told(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, list[Told]]:
+def node_details(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, list[Answer]]:
     """Return each node's answers by step: the last one of each slot is true at that time."""
     readers: dict[str, list[PictureNode]] = {}
     for n in picture.nodes:
@@ -31,24 +31,24 @@ def told(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, list[Told]]
     return found
 
 
-def about(track: Track) -> Iterator[Told]:
+def about(track: Track) -> Iterator[Answer]:
     """Yield all answers but where the value goes, which depends on its readers."""
     facts, born = track.facts, _born(track)
     if facts.maker:
-        yield born, "maker", row("told_maker", op=facts.maker)
+        yield born, "maker", row("details_maker", op=facts.maker)
     if facts.formula and born not in [step for step, _ in track.filled]:
         yield born, "formula", (facts.formula, facts.formula)
     yield from ((step, "formula", (text, text)) for step, text in track.filled)
     if facts.operands and born not in [step for step, _ in track.read]:
-        yield born, "in", row("told_in_plan", names=_listed(dict.fromkeys(facts.operands)))
+        yield born, "in", row("details_in_plan", names=_listed(dict.fromkeys(facts.operands)))
     for step, values in track.read:
         pairs = [_from(*pair) for pair in zip(facts.operands, values, strict=False)]
         if pairs:
-            yield step, "in", row("told_in", operands=_joined(pairs, ", ", "，"))
-    yield from ((step, "gradient", _gradient(track, step, s.told)) for step, s in track.gradients)
+            yield step, "in", row("details_in", operands=_joined(pairs, ", ", "，"))
+    yield from ((step, "gradient", _gradient(track, step, s.text)) for step, s in track.gradients)
     yield from ((max(born, track.asked), slot, text) for slot, text in _way_back(facts))
     if facts.line:
-        yield born, "line", row("told_line", line=facts.line)
+        yield born, "line", row("details_line", line=facts.line)
 
 
 def _born(track: Track) -> int:
@@ -58,7 +58,7 @@ def _born(track: Track) -> int:
 
 def _goes_out(
     box: PictureNode, track: Track, births: Sequence[tuple[str, int | None]]
-) -> Iterator[Told]:
+) -> Iterator[Answer]:
     """Yield the value at each step at which it changes or gets another reader."""
     born = _born(track)
     moments = {born, *(step for step, _ in track.values)}
@@ -68,45 +68,45 @@ def _goes_out(
         names = dict.fromkeys(name for name, at in births if at is not None and at <= step)
         now = "done" if value else "held" if box.kind == "constant" else "plan"
         whom = "read" if names else "result" if box.is_output and value else "alone"
-        about = {"value": value.told if value else "", "names": _listed(names)}
-        yield step, "out", row(f"told_out_{now}_{whom}", **about)
+        about = {"value": value.text if value else "", "names": _listed(names)}
+        yield step, "out", row(f"details_out_{now}_{whom}", **about)
 
 
 def _gradient(track: Track, step: int, total: str) -> Pair:
     shares = latest(track.shares, step)
     if shares is None:
-        return row("told_gradient_known", total=total)
+        return row("details_gradient_known", total=total)
     if not shares:
-        return row("told_seed", total=total)
+        return row("details_seed", total=total)
     if len(shares) == 1:
-        return row("told_gradient", total=total, name=shares[0][0])
-    froms = [row("told_from", name=name, value=value) for name, value in shares]
-    return row("told_gradient_sum", total=total, shares=_joined(froms, " + ", " + "))
+        return row("details_gradient", total=total, name=shares[0][0])
+    froms = [row("details_from", name=name, value=value) for name, value in shares]
+    return row("details_gradient_sum", total=total, shares=_joined(froms, " + ", " + "))
 
 
 def _way_back(facts: Facts) -> Iterator[tuple[str, Pair]]:
     """Yield the formula of each operand's gradient from the upstream one, and what it needs."""
     if facts.rules:
         pairs = [_rule(*rule, times) for rule, times in Counter(facts.rules).items()]
-        yield "local", row("told_local", shares=_joined(pairs, ", ", "，"))
+        yield "local", row("details_local", shares=_joined(pairs, ", ", "，"))
     if facts.kept:
-        pairs = [row("told_for", what=what, names=_listed(names)) for what, names in facts.kept]
-        yield "kept", row("told_kept", kept=_joined(pairs, "; ", "；"))
+        pairs = [row("details_for", what=what, names=_listed(names)) for what, names in facts.kept]
+        yield "kept", row("details_kept", kept=_joined(pairs, "; ", "；"))
     elif facts.kept is not None:
-        yield "kept", ROWS["told_kept_nothing"]
+        yield "kept", ROWS["details_kept_nothing"]
 
 
 def _rule(name: str, formula: str, times: int) -> Pair:
     """Describe the gradient of one operand; one that is read twice gets it twice."""
     english, chinese = (formula.replace(UPSTREAM, word) for word in ROWS["upstream"])
-    key = "told_rule_same" if formula == UPSTREAM else "told_rule"
-    told = row(key, name=name, formula=(english, chinese))
-    return told if times == 1 else row("told_times", what=told, count=times)
+    key = "details_rule_same" if formula == UPSTREAM else "details_rule"
+    sentence = row(key, name=name, formula=(english, chinese))
+    return sentence if times == 1 else row("details_times", what=sentence, count=times)
 
 
 def _from(name: str, value: str) -> Pair:
     """Say where an operand came from; a number is its own name."""
-    return row("told_from_constant" if name == value else "told_from", name=name, value=value)
+    return row("details_from_constant" if name == value else "details_from", name=name, value=value)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -213,8 +213,8 @@ def replay_graph(
         problem = _differentiated(sums, leaves) if sums and leaves else None
     extra = 0 if problem is not None else built.counts.built
     contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies
-    told = [x for e in contributed for x in (*e.operands, e.value)]
-    needed = [n for x in told for n in (x.parts.values() if isinstance(x, Parts) else [x])]
+    involved = [x for e in contributed for x in (*e.operands, e.value)]
+    needed = [n for x in involved for n in (x.parts.values() if isinstance(x, Parts) else [x])]
     results, runs = [], []
     for _ in range(calls):
         with without_listeners(), mg.record(values=True) as ran:

@@ -201,7 +201,7 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
         elif i not in found:
             name = node.name or names.get(reader, node.label)
             found[i] = ("", name, node.layer), Row(_within(node.layer, name), False)
-    return _told_apart(found)
+    return _disambiguate(found)
 
 
 def _by_call(
@@ -223,7 +223,7 @@ def _by_call(
     return found
 
 
-def _told_apart(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, Row]]:
+def _disambiguate(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, Row]]:
     """Prefix the labels of rows with operator names where several share one expression."""
     shared = Counter(key[:3] for key in {key for key, row in found.values() if row.is_code})
     return {

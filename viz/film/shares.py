@@ -62,7 +62,7 @@ def share(
     passed: the upstream gradient and the share, None where they were not recorded
     """
     upstream, part = passed
-    value, above = summarize(part), operand(summarize(upstream, seen=False).told)
+    value, above = summarize(part), operand(summarize(upstream, seen=False).text)
     if part is None:
         return Flow(value, back=True)
     local = _local(source, index, known, names)
@@ -79,25 +79,25 @@ def _local(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[s
         ones = np.broadcast_to(np.ones_like(data[0], shape=()), np.shape(data[0]))[()]
         with np.errstate(all="ignore"):  # as in the run itself
             (local,) = pull_back(op, [index], ones, data, source.attrs)
-        told = operand(summarize(local, seen=False).told)
+        local_text = operand(summarize(local, seen=False).text)
         if not formula.stretched(spec_of(data[0]), spec_of(data[index + 1])):
-            return told
+            return local_text
         one = np.all(np.equal(local, 1))
-        return formula.summed(formula.UPSTREAM if one else f"{formula.UPSTREAM} × {told}")
+        return formula.summed(formula.UPSTREAM if one else f"{formula.UPSTREAM} × {local_text}")
     specs = [spec_of(x) for x in known or (source, *source.inputs)]
     return formula.local(op, index, specs, source.attrs, names)
 
 
-def told_share(flow: Flow, part: Any, **names: str) -> Pair:
+def share_caption(flow: Flow, part: Any, **names: str) -> Pair:
     """Describe a share; `names` are those of its source and of the operand."""
-    told = flow.value.told
+    text = flow.value.text
     if flow.before:
-        sum_ = {"before": flow.before, "part": operand(told), "total": flow.after}
+        sum_ = {"before": flow.before, "part": operand(text), "total": flow.after}
         return row("step_accumulated", **names, **sum_)
     if part is None:
         return row("step_returned", **names)
     if flow.rule:
-        return row("step_rule", **names, local=flow.rule, part=told)
+        return row("step_rule", **names, local=flow.rule, part=text)
     if not flow.local:
-        return row("step_passed", **names, upstream=flow.upstream, part=told)
-    return row("step_contributed", **names, upstream=flow.upstream, local=flow.local, part=told)
+        return row("step_passed", **names, upstream=flow.upstream, part=text)
+    return row("step_contributed", **names, upstream=flow.upstream, local=flow.local, part=text)

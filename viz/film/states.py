@@ -42,7 +42,7 @@ class State:
         """Whether all of it has its value."""
         return self.done == self.of
 
-    def told(self, given: bool) -> cards.Clock:
+    def clock_lines(self, given: bool) -> cards.Clock:
         """Return the lines of the clock; `given`: for what computes nothing."""
         born, ran = self.clock
         if born is None:
@@ -137,7 +137,7 @@ def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.Sta
     held = None if named or state.failed else state.value
     value = MARKS["failed"].sign if state.failed else held.beside if held else ""
     gradient = state.gradient.beside if state.gradient else ""
-    clock = () if film.still or box.kind == "constant" else state.told(given)
+    clock = () if film.still or box.kind == "constant" else state.clock_lines(given)
     classes = tuple(f"mg-{x}" for x in looks if looks[x])
     pictures = (
         encoded(x.raster, top) if x and x.raster else ""

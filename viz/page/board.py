@@ -133,10 +133,10 @@ class Board(Page):
         lines = []
         for number, scene in enumerate(self.scenes):
             lines.append(f"{number}. {scene.caption[i]}")
-            told = [panel for panel in scene.panels if not panel.alike]
-            for panel in told:
+            differing = [panel for panel in scene.panels if not panel.alike]
+            for panel in differing:
                 lines += panel.text(i)
-            if told or not scene.panels:
+            if differing or not scene.panels:
                 lines += [f"  {fact[i]}" for fact in scene.facts]
         if self.sheet:
             lines += self.sheet.text(i)

@@ -64,8 +64,8 @@ def write_page(
     """
     target = Path(path)
     ending(target, (".html", ".htm"))
-    told = {"titles": [heading[0], heading[1], both(heading)], **(values or {})}
-    script = well_formed(_script(module, told))
+    fields = {"titles": [heading[0], heading[1], both(heading)], **(values or {})}
+    script = well_formed(_script(module, fields))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     language = get_language()
     page = PAGE.format(

@@ -10,7 +10,7 @@ from typing import Any
 from viz.film.film import Film
 from viz.film.listing import listing
 from viz.film.node_details import about as about_node
-from viz.film.node_details import told
+from viz.film.node_details import node_details
 from viz.film.states import calls, on_cards
 from viz.page.rooms import rooms_of
 from viz.page.steps import Swatches, Texts, file, frame, lanes, node, result
@@ -90,7 +90,7 @@ def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches) 
     return {
         f"{prefix}-{box.id}": node(film, box, film.tracks[box.id], answers[box.id], texts, swatches)
         for film, prefix in pairs
-        for answers in [told(film.picture, film.tracks)]
+        for answers in [node_details(film.picture, film.tracks)]
         for box in with_progress(film.picture.nodes, "progress_nodes")
     }
 
@@ -139,22 +139,22 @@ def graph(together: Together, number: int, prefix: str) -> dict[str, Any]:
     picture = film.picture
     layers = frozenset(path for path in picture.groups if path not in picture.owners)
     first = picture.overview() if film.opened is None else film.opened
-    wanted = [first]
+    requested = [first]
     strips = any(map(repeated, picture.groups))  # of which each opens by itself
     if len(picture.nodes) <= (VIEWS_LIMIT if strips else UNFOLD_LIMIT):
-        wanted.append(layers)
+        requested.append(layers)
     room = EACH_LIMIT
     for group in _closed(picture.fold(first), picture, first).values():
         room -= len(picture.fold(first | group).nodes)
         if room >= 0 or len(picture.nodes) <= VIEWS_LIMIT:
-            wanted.append(first | group)
+            requested.append(first | group)
     if len(picture.nodes) <= VIEWS_LIMIT:
-        wanted.append(frozenset(picture.groups))
+        requested.append(frozenset(picture.groups))
     return {
         "title": ROWS[f"kind_{picture.kind}"] if len(together.films) > 1 else film.title,
         "alt": both(picture.alt()),
         "plan": picture.kind == "static",
-        "views": {key(opened): view(together, number, prefix, opened) for opened in wanted},
+        "views": {key(opened): view(together, number, prefix, opened) for opened in requested},
         "shown": key(first),
         "layers": key(layers),
         "groups": picture.groups,

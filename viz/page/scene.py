@@ -41,7 +41,7 @@ class Chip(NamedTuple):
     swatch: of a tensor, which is seen as a miniature of it
     """
 
-    told: str
+    text: str
     back: bool
     way: tuple[Point, ...]
     swatch: str = ""
@@ -51,13 +51,13 @@ class Chip(NamedTuple):
         """Width and height."""
         if self.swatch:
             return round(SMALLER * WIDE) + 6, round(SMALLER * HIGH) + 6
-        return 2 * round((wide(self.told, NAME) + 2 * PAD) / 2), CHIP
+        return 2 * round((wide(self.text, NAME) + 2 * PAD) / 2), CHIP
 
     def svg(self) -> str:
         """Return the SVG of the chip, centred at (0, 0)."""
         width, height = self.size
         kind = "mg-returns" if self.back else "mg-travels"
-        inside = text("mg-chip-text", 0, 4.5, escape(self.told), "middle")
+        inside = text("mg-chip-text", 0, 4.5, escape(self.text), "middle")
         if self.swatch:
             wide, high = SMALLER * WIDE, SMALLER * HIGH
             cells = drawn(self.swatch, wide, high)
@@ -218,8 +218,8 @@ class Stage:
         for e, flow in self.flows(step):
             way = tuple((x, y + TITLE) for x, y in self._way(e, flow.back))
             raster, top = flow.value.raster, self.film.scales[flow.back]
-            told = flow.text if flow.back and len(flow.text) <= LONG else flow.value.short
-            found.append(Chip(told, flow.back, way, encoded(raster, top) if raster else ""))
+            label = flow.text if flow.back and len(flow.text) <= LONG else flow.value.short
+            found.append(Chip(label, flow.back, way, encoded(raster, top) if raster else ""))
         return found
 
     def _way(self, e: PictureEdge, back: bool) -> tuple[Point, ...]:

@@ -43,14 +43,14 @@ class Panel:
     among: Picture | None = None
     rooms: Mapping[str, Room] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
-    untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
+    omitted: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
 
     @property
     def said(self) -> dict[str, str]:
         """The text in the cards: the sign of a mark, and a value."""
         notes = self.written
-        told = {i: note(self.marks.get(i, ""), notes.get(i, "")) for i in (*self.marks, *notes)}
-        return {i: words for i, words in told.items() if words}
+        texts = {i: note(self.marks.get(i, ""), notes.get(i, "")) for i in (*self.marks, *notes)}
+        return {i: words for i, words in texts.items() if words}
 
     @property
     def written(self) -> dict[str, str]:
@@ -62,7 +62,7 @@ class Panel:
         lines = [f"  {self.title[i]}"]
         for node in self.picture.nodes if self.picture else ():
             kind, value = self.marks.get(node.id, ""), self.notes.get(node.id, "")
-            if (kind or value) and kind not in self.untold:
+            if (kind or value) and kind not in self.omitted:
                 name = f"{node.name} = {node.op}" if node.name and node.inputs else node.label
                 shown = f"{MARKS[kind].sign if kind else ' '} {node.id} {name}"
                 lines.append(one_line(f"    {shown}: {value}" if value else f"    {shown}"))

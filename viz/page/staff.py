@@ -117,16 +117,16 @@ class Staff:
         words = [
             f"{now[c]} {ROWS[key][self.score.spoken]}" for c, key in TALLIES.items() if last[c]
         ]
-        told, y = " · ".join(words), self.low + 18
+        ticks_text, y = " · ".join(words), self.low + 18
         said = [ROWS["score_axis"][self.score.spoken]] if self is self.score.staffs[0] else []
         if not self.score.readable and self.notes.get(step):
             said.append(self.made.rows[self.notes[step][0].row].label)
         left = EDGE * 2 + wide(self.title, SMALL) * 1.3
-        room = self.score.width - 2 * EDGE - left - wide(told, SMALL)
+        room = self.score.width - 2 * EDGE - left - wide(ticks_text, SMALL)
         return (
             text("mg-count", EDGE, y, escape(self.title))
             + text("mg-clock", left, y, _short(" · ".join(said), room))
-            + text("mg-clock", self.score.width - EDGE - 10, y, escape(told), "end")
+            + text("mg-clock", self.score.width - EDGE - 10, y, escape(ticks_text), "end")
         )
 
     def _line(self, i: int, label: str, here: bool) -> str:

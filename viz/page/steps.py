@@ -9,7 +9,7 @@ from typing import Any
 
 from viz.film.film import CLOCKS, PLANNED, Facts, Film, Flow, Track
 from viz.film.listing import Block
-from viz.film.node_details import SLOTS, Told
+from viz.film.node_details import SLOTS, Answer
 from viz.film.score import BUILD, Note, Score, aligned, counted, score
 from viz.picture.boxes import GIVEN, PictureNode
 from viz.picture.summary import Summary
@@ -31,11 +31,11 @@ def node(
     film: Film,
     box: PictureNode,
     track: Track,
-    told: Iterable[Told],
+    answers: Iterable[Answer],
     texts: Texts | None = None,
     swatches: Swatches | None = None,
 ) -> dict[str, Any]:
-    """Return all that is known of a node; `told` answers a learner's questions.
+    """Return all that is known of a node; `answers` answers a learner's questions.
 
     Each sentence and each swatch is sent once, where there are `texts` and `swatches`.
     """
@@ -49,7 +49,7 @@ def node(
         "title": said(box.title) if box.title[0] else None,
         "input": True if box.kind in (*GIVEN, "tensor") else None,
         "freed": track.freed,
-        "told": _told(told, said) or None,
+        "answers": _by_slot(answers, said) or None,
     }
     return {
         "label": box.label,
@@ -63,10 +63,10 @@ def node(
     }
 
 
-def _told(told: Iterable[Told], said: Callable[[Pair], Any]) -> dict[str, list[Any]]:
+def _by_slot(answers: Iterable[Answer], said: Callable[[Pair], Any]) -> dict[str, list[Any]]:
     """Return the answers by question: the step from which each is true, and the sentence."""
     found: dict[str, list[Any]] = {}
-    for step, slot, text in sorted(told, key=lambda entry: SLOTS.index(entry[1])):
+    for step, slot, text in sorted(answers, key=lambda entry: SLOTS.index(entry[1])):
         found.setdefault(slot, []).append([step, said(text)])
     return found
 
@@ -84,11 +84,11 @@ def held(summary: Summary, scale: float, swatches: Swatches | None = None) -> di
     if (raster := summary.raster) is None:
         return found
     cells, most = raster.cells, zip((len(raster.cells), len(raster.cells[0])), FEW, strict=True)
-    few = raster.told is None and raster.kind != "tiles" and all(n <= m for n, m in most)
+    few = raster.reduction is None and raster.kind != "tiles" and all(n <= m for n, m in most)
     rare = {
         "beside": None if summary.beside == summary.short else summary.beside,
         "grid": [[f"{v:.3g}" for v in line if v is not None] for line in cells] if few else None,
-        "drawn": raster.told,
+        "drawn": raster.reduction,
     }
     top = f"{top_of(raster, scale):.2g}"
     shown = {"swatch": _swatch(raster, scale, swatches), "top": top}
@@ -135,7 +135,7 @@ def _flow(flow: Flow, scale: float, swatches: Swatches) -> str | dict[str, Any]:
     """Return what moves along an arrow: a short operand, or a gradient share with its parts."""
     if not flow.back:
         return flow.value.short
-    value = {"value": flow.value.told, **_bad(flow.value)}
+    value = {"value": flow.value.text, **_bad(flow.value)}
     about = {name: getattr(flow, name) for name in ("upstream", "local", "rule", "before", "after")}
     if flow.value.raster:
         value["swatch"] = _swatch(flow.value.raster, scale, swatches)
@@ -161,11 +161,11 @@ def lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
     """Return the score of one film, and what its clocks had counted by each step."""
     counts = [[i, *ticks.values()] for i, ticks in counted(film)]
     total = dict(zip((*CLOCKS, PLANNED), counts[-1][1:], strict=True))
-    told = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in total.items() if count)
+    spoken = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in total.items() if count)
     label = ROWS[f"lane_{film.picture.kind}"]
     return {
         "label": label,
-        "said": f"{both(label)}: {told}" if told else both(label),
+        "said": f"{both(label)}: {spoken}" if spoken else both(label),
         "plan": film.picture.kind == "static",
         "rows": made.rows,
         "prefix": f"{prefix}-",
@@ -210,14 +210,14 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
             for kind in ("built", "run")
         )
         lives += [(i, columns[built[i]], columns[ran[i]]) for i in built if i in ran]
-    told = lane(film, prefix, made)
+    by_step = lane(film, prefix, made)
     return {
-        **told,
-        "notes": [[columns[step], *rest] for step, *rest in told["notes"]],
+        **by_step,
+        "notes": [[columns[step], *rest] for step, *rest in by_step["notes"]],
         "lives": lives,
         "phases": phases,
         "counted": [
-            [max(0, bisect_right(starts, step) - 1), *rest] for step, *rest in told["counted"]
+            [max(0, bisect_right(starts, step) - 1), *rest] for step, *rest in by_step["counted"]
         ],
         "nodes": {
             f"{prefix}-{n.id}": {

@@ -30,8 +30,8 @@ class Together:
     def drawn(self, number: int, opened: Collection[str]) -> Picture:
         """Return the picture of a film with these groups open, in the order of the first film."""
         film = self.films[number]
-        wanted = frozenset(opened) & frozenset(film.picture.groups)
-        return aligned(film.view(wanted), self._orders[number])
+        opened_groups = frozenset(opened) & frozenset(film.picture.groups)
+        return aligned(film.view(opened_groups), self._orders[number])
 
     def among(self, number: int, opened: Collection[str]) -> tuple[Picture, Rooms]:
         """Return the picture by which a drawing is laid out, and the room that its cards keep.

@@ -70,10 +70,10 @@ def _downwards(one: Picture, other: Picture, found: dict[str, str]) -> None:
 def _in_order(one: Picture, other: Picture, found: dict[str, str]) -> None:
     """Match what is left: the longest runs of the same operators, or of leaves' shapes."""
     taken = set(found.values())
-    for wanted in (True, False):  # leaves, then operators
-        left = [n for n in one.nodes if n.id not in taken and (not n.inputs) == wanted]
-        right = [n for n in other.nodes if n.id not in found and (not n.inputs) == wanted]
-        about = _kept if wanted else _operator
+    for leaves in (True, False):  # leaves, then operators
+        left = [n for n in one.nodes if n.id not in taken and (not n.inputs) == leaves]
+        right = [n for n in other.nodes if n.id not in found and (not n.inputs) == leaves]
+        about = _kept if leaves else _operator
         matcher = SequenceMatcher(None, [*map(about, left)], [*map(about, right)], autojunk=False)
         for i, j, size in matcher.get_matching_blocks():
             found.update((right[j + k].id, left[i + k].id) for k in range(size))

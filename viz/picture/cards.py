@@ -186,11 +186,11 @@ class Card:
         for name, high in self.rows.items():
             parts += self._row(name, low, low + high, state)
             low += high
-        told = escape(plain(self.node.line or self.node.label, LINE_LIMIT))
+        title = escape(plain(self.node.line or self.node.label, LINE_LIMIT))
         halo = _halo(width, height) if {"mg-now", "mg-heir"} & {*classes} else ""
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
-            f'transform="translate({x:g},{y:g})"><title>{told}</title>{self._done(state)}{halo}'
+            f'transform="translate({x:g},{y:g})"><title>{title}</title>{self._done(state)}{halo}'
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
             f"{''.join(parts)}</g>"
         )
@@ -200,10 +200,10 @@ class Card:
         room, right = self.room, self.size[0] - PAD
         if name == "head":
             kind, marks = KINDS[self.kind], [x.removeprefix("mg-") for x in state.classes]
-            told = [ROWS[f"mark_{x}"] for x in marks if x in MARKS and MARKS[x].worded]
-            what = f"{kind.mark} {bilingual([*told, kind.label][0])}"
+            labels = [ROWS[f"mark_{x}"] for x in marks if x in MARKS and MARKS[x].worded]
+            what = f"{kind.mark} {bilingual([*labels, kind.label][0])}"
             return [
-                text("mg-word" if told else "mg-what", PAD, low - 4, what),
+                text("mg-word" if labels else "mg-what", PAD, low - 4, what),
                 self._aside(right, low - 4),
             ]
         if name == "main":

@@ -134,13 +134,13 @@ class Drawing:
         if e.id not in self._courses:
             return ""
         names = (self.cards[i].node.label for i in (e.source, e.target))
-        told = escape(plain(f"{' → '.join(names)} {e.shape}", 160))
+        title = escape(plain(f"{' → '.join(names)} {e.shape}", 160))
         lane = self._lane_of(e) if self._lanes else ""
         course = self._courses[e.id]
         classes = " ".join(("edge", f"mg-edge-{e.kind}", *states))
         return (
             f'<g id="{self.prefix}-{e.id}" class="{classes}">'
-            f"<title>{told}</title>"
+            f"<title>{title}</title>"
             f'<path class="mg-line" d="{_curve(self.way(e))}"/>'
             f'<path class="mg-tip" d="{_corners(course.tip)}"/>{lane}'
             f"{_label(e, course, self.picture)}{self._reference(e)}</g>"
@@ -362,18 +362,18 @@ def alone(
 
     dark: None, as the reader prefers. style: more rules. letters: which font it brings along.
     """
-    told = shared(one_language(svg, language or get_language()))
-    glyphs = "" if told.isascii() else letters(told)
+    localized = shared(one_language(svg, language or get_language()))
+    glyphs = "" if localized.isascii() else letters(localized)
     paper = '<rect class="mg-paper" width="100%" height="100%"/>'
-    head = f"<style>{glyphs}{file_style(told, dark)}{style}</style>{paper}"
-    drawn = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + head, told, count=1)
+    head = f"<style>{glyphs}{file_style(localized, dark)}{style}</style>{paper}"
+    drawn = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + head, localized, count=1)
     return drawn.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
 
 
 def as_image(svg: str, alt: str) -> str:
     """Return a drawing as `image`, with paper, style, and the colours a page would provide."""
-    asked = f"svg {{ color-scheme: light dark; {variables()} }}" if "var(--mg-" in svg else ""
-    return image(alone(svg, style=asked, letters=face_in_cell), alt)
+    style = f"svg {{ color-scheme: light dark; {variables()} }}" if "var(--mg-" in svg else ""
+    return image(alone(svg, style=style, letters=face_in_cell), alt)
 
 
 def image(file: str, alt: str) -> str:

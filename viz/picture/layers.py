@@ -298,9 +298,9 @@ def _settled(row: Sequence[_Item]) -> None:
     for item in row:
         near = [*item.before, *item.after]
         middles = [x.across + x.size[1] / 2 for x in near]
-        wanted = sum(middles) / len(near) - item.size[1] / 2 if near else item.across
+        preferred = sum(middles) / len(near) - item.size[1] / 2 if near else item.across
         weight = len(near) or 0.1
-        blocks.append([(wanted - offset) * weight, weight, 1])
+        blocks.append([(preferred - offset) * weight, weight, 1])
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
             last = blocks.pop()
             blocks[-1] = [a + b for a, b in zip(blocks[-1], last, strict=True)]

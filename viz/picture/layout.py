@@ -126,8 +126,8 @@ def installing(name: str, site: str) -> str:
 
 def _run_bundled(program: str, source: str) -> str:
     """Lay out with graphviz-pure, supplying the widths that it does not know."""
-    told = source.replace(FONTS, "Helvetica")
-    drawn = _run([program, "-Tsvg", "-q"], THREE_FAR.sub(rf"\g<0>{FILLER}", told))
+    with_font = source.replace(FONTS, "Helvetica")
+    drawn = _run([program, "-Tsvg", "-q"], THREE_FAR.sub(rf"\g<0>{FILLER}", with_font))
     drawn = drawn.replace(FILLER, "")
     return drawn.replace('"Helvetica,sans-Serif"', f'"{FONTS}"')
 

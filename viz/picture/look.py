@@ -188,5 +188,5 @@ def resolved(groups: Iterable[str], element: str, dark: bool = False) -> dict[st
 def _rule(before: str, rule: Rule, color: Callable[[str], str]) -> str:
     group, element, properties = rule
     where = " ".join(filter(None, (before, f".{group}" if group else "", f".{element}")))
-    told = "; ".join(f"{k}: {color(v) if v in TOKENS else v}" for k, v in properties.items())
-    return f"{where} {{ {told}; }}"
+    rules = "; ".join(f"{k}: {color(v) if v in TOKENS else v}" for k, v in properties.items())
+    return f"{where} {{ {rules}; }}"

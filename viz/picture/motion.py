@@ -96,11 +96,11 @@ def playing(film: Scenes) -> tuple[str, str]:
     moving, rules = [], [PLAYS]
     for i, trip in enumerate(film.trips):
         steps = [(k / WAYPOINTS, along(trip.way, k / WAYPOINTS)) for k in range(WAYPOINTS + 1)]
-        told = "".join(
+        keyframes = "".join(
             f"{t:.0%}{{transform:translate({x:.0f}px,{y:.0f}px){SMALL if t in (0, 1) else ''}}}"
             for t, (x, y) in steps
         )
-        rules.append(f"@keyframes mg-k{i}{{{told}}}\n")
+        rules.append(f"@keyframes mg-k{i}{{{keyframes}}}\n")
         rest = f"animation:mg-k{i} {MOTION}ms ease-in-out {trip.start + trip.rest:.2f}s both"
         moving.append(_span(f'<g style="{rest}">{trip.svg}</g>', trip.start, trip.end))
     return HIDDEN.sub("", film.around(inside + "".join(moving))), "".join(rules)

@@ -158,8 +158,8 @@ def _path(d: str, at: Sequence[float]) -> mpl.Path:
     """Parse an SVG path: a start, then cubic curves or lines; or boxes of lines."""
     codes, places = [], []
     x = y = 0.0
-    for letter, told in PART.findall(d):
-        numbers = _numbers(told)
+    for letter, values in PART.findall(d):
+        numbers = _numbers(values)
         if letter in "HV":
             x, y = (numbers[0], y) if letter == "H" else (x, numbers[0])
             numbers = [x, y]

@@ -280,8 +280,8 @@ def number(value: Any) -> str:
     array = np.asarray(value)
     if array.size == 1:
         x = array.reshape(-1)[0]
-        told = f"{x:.4g}" if array.dtype.kind in "fc" else str(x)
-        return told.replace("nan", "NaN").replace("inf", "∞")
+        text = f"{x:.4g}" if array.dtype.kind in "fc" else str(x)
+        return text.replace("nan", "NaN").replace("inf", "∞")
     if array.ndim == 1 and array.size <= 3:
         return "[" + ", ".join(number(x) for x in array) + "]"
     return "…"

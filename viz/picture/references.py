@@ -55,11 +55,11 @@ class Reference:
         """Return the reference as SVG; `data-of` has the ids of the cards of its values."""
         width, height = self.size
         names = plain(", ".join(n.label for n in self.sources), 80)
-        told = escape(both(row("reference", names=names)))
+        title = escape(both(row("reference", names=names)))
         named = " ".join(f"{prefix}-{n.id}" for n in self.sources)
         return (
             f'<g class="mg-ref" data-of="{escape(named)}" transform="translate({x:g},{y:g})">'
-            f"<title>{told}</title>"
+            f"<title>{title}</title>"
             f'<rect class="mg-ref-card" width="{width}" height="{height}" rx="{height // 2}"/>'
             f"{text('mg-ref-name', PAD, 15, escape(self.label))}</g>"
         )

@@ -21,14 +21,14 @@ SHORT = 18  # characters of several numbers in a card; of more it has the swatch
 class Summary:
     """A value of any size, in a few characters, in a sentence, and as cells to look at.
 
-    `told` is what a caption says: the numbers themselves where there are few, else `short`; `bad`,
+    `text` is what a caption says: the numbers themselves where there are few, else `short`; `bad`,
     whether it holds NaN or infinity; `origin`, whether no operand held any.
     """
 
     short: str
     long: Pair
     raster: Raster | None = None
-    told: str = ""
+    text: str = ""
     bad: bool = False
     origin: bool = False
 
@@ -37,12 +37,12 @@ class Summary:
         """What a card writes: all of it, or beside a swatch the numbers, if they are few."""
         if self.raster is None:
             return self.short
-        return self.told if self.told[:1] == "[" and len(self.told) <= SHORT else ""
+        return self.text if self.text[:1] == "[" and len(self.text) <= SHORT else ""
 
     @property
     def said(self) -> Pair:
         """What a sentence says: few numbers as they are, many in words."""
-        return self.long if self.told == self.short else (self.told, self.told)
+        return self.long if self.text == self.short else (self.text, self.text)
 
 
 def summarize(value: Any, seen: bool = True) -> Summary:
@@ -57,15 +57,15 @@ def summarize(value: Any, seen: bool = True) -> Summary:
     if isinstance(value, tuple):
         parts = [summarize(x) for x in value]
         english, chinese = (", ".join(part.long[i] for part in parts) for i in (0, 1))
-        short, told = (", ".join(getattr(p, a) for p in parts) for a in ("short", "told"))
+        short, text = (", ".join(getattr(p, a) for p in parts) for a in ("short", "text"))
         short = short if len(short) < SHORT else ", ".join("…" * len(parts))
         bad = any(part.bad for part in parts)
-        return Summary(f"({short})", (f"({english})", f"({chinese})"), None, f"({told})", bad)
+        return Summary(f"({short})", (f"({english})", f"({chinese})"), None, f"({text})", bad)
     array = np.asarray(getattr(value, "data", value))
     summary = _summary(array)
     bad = array.dtype.kind in "fc" and not np.isfinite(array).all()
-    told, bad = written(array) or summary.short, bool(bad)
-    return replace(summary, told=told, bad=bad, raster=raster(array) if seen else None)
+    text, bad = written(array) or summary.short, bool(bad)
+    return replace(summary, text=text, bad=bad, raster=raster(array) if seen else None)
 
 
 def change(one: Summary, other: Summary) -> Summary:
@@ -76,7 +76,7 @@ def change(one: Summary, other: Summary) -> Summary:
         f"{one.short} → {other.short}",
         (english, chinese),
         joined(*rasters) if len(rasters) == 2 else None,
-        f"{one.told} → {other.told}",
+        f"{one.text} → {other.text}",
         one.bad or other.bad,
     )
 

@@ -53,7 +53,7 @@ class Raster(NamedTuple):
     tiles: tuple[int, int] = (1, 1)
 
     @property
-    def told(self) -> Pair | None:
+    def reduction(self) -> Pair | None:
         """How the picture is less than the tensor; None where it is all of it."""
         down, across = self.part
         shown, all_ = self.tiles

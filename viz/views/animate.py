@@ -70,13 +70,13 @@ class Animation:
         parts: list[tuple[float, Mapping[str, str]]] = []
         trips: list[Trip] = []
         rest = min(REST * self.seconds, (self.seconds - MOTION / 1000) / 2)
-        told = self.language
+        language = self.language
         for step in range(self.scene.steps):
             at = step * self.seconds
             chips = self.scene.chips(step)
             if chips:
                 parts.append((at, self._one(Moment(step, arrived=False))))
-                trips += [Trip(one_language(c.svg(), told), c.way, at, rest) for c in chips]
+                trips += [Trip(one_language(c.svg(), language), c.way, at, rest) for c in chips]
                 at = max(trip.end for trip in trips)
             parts.append((at, self._one(Moment(step))))
         return Scenes(parts, trips, self.scene.steps * self.seconds, self.scene.svg)

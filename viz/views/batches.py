@@ -92,7 +92,7 @@ def _panel(drawn: Picture, groups: list[Together], done: int) -> Panel:
         for note in group.members:
             marks[drawn.ids[note]] = kind
             notes[drawn.ids[note]] = str(i)
-    return Panel(ROWS["batches_trees"], drawn, marks, notes, untold=("ran", "waits"))
+    return Panel(ROWS["batches_trees"], drawn, marks, notes, omitted=("ran", "waits"))
 
 
 def forest(groups: list[Together]) -> Picture:

@@ -105,9 +105,9 @@ class Bench(Table):
         cells = [seconds(self.median(name)), f"{seconds(low)} – {seconds(high)}"]
         cells.append(seconds(self.slow(name)))
         own = self.ratio(name, base)
-        told = row("chart_span", **{key: f"{x:.2f}" for key, x in own._asdict().items()})
+        spread = row("chart_span", **{key: f"{x:.2f}" for key, x in own._asdict().items()})
         texts: list[Pair] = [(text, text) for text in (name, *cells)]
-        return (*texts, ("1", "1") if name == base else told)
+        return (*texts, ("1", "1") if name == base else spread)
 
     def __float__(self) -> NoReturn:
         raise TypeError(printed("bench_number"))
@@ -207,9 +207,9 @@ def _collector_waits() -> Iterator[None]:
 
 def _refuse_different(results: Mapping[str, Any]) -> None:
     """Raise ValueError unless all sides gave the numbers of the first one."""
-    (base, wanted), *others = ((name, _numbers(result)) for name, result in results.items())
+    (base, expected), *others = ((name, _numbers(result)) for name, result in results.items())
     for name, found in others:
-        alike = found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-4, atol=1e-6)
+        alike = found.shape == expected.shape and np.allclose(found, expected, rtol=1e-4, atol=1e-6)
         if not alike:
             raise ValueError(printed("bench_different", side=name, base=base))
 

@@ -20,19 +20,19 @@ from viz.page.sliders import Sliders
 from viz.picture.boxes import Picture
 from viz.picture.marks import ran
 from viz.picture.picture import brief
-from viz.views.step import argument_names
-from viz.views.viewable import (
+from viz.views.execution_modes import (
+    Mode,
     Place,
     Ran,
-    Way,
-    called_way,
-    eager_way,
     place_of,
+    run_called,
+    run_eager,
+    run_static,
     shown,
     static_graph,
-    static_way,
     traced,
 )
+from viz.views.step import argument_names
 from viz.words.text import ROWS, Pair, printed, row
 
 __all__ = ["branches"]
@@ -84,11 +84,11 @@ def branches(
 
     def compared(rows: list[tuple[Any, ...]]) -> Board:
         with without_listeners():
-            eager = eager_way(f, rows, names)
+            eager = run_eager(f, rows, names)
             made = {
                 "eager": lambda: eager,
                 "static": lambda: _static(cond or f, first, rows, names),
-                "trace": lambda: called_way(traced(f, first), rows),
+                "trace": lambda: run_called(traced(f, first), rows),
                 "script": lambda: _script(f, rows),
             }
             tried = {key: made[key]() for key in WAYS if key in ways}
@@ -99,14 +99,14 @@ def branches(
         for i, values in enumerate(rows):
             panels = source[i : i + 1]
             panels += [_panel(keys, tried[keys[0]], i, eager.runs[i]) for keys in alike]
-            told = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
-            caption = row("branches_step", inputs=told, results=_results(able, i))
+            inputs_text = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
+            caption = row("branches_step", inputs=inputs_text, results=_results(able, i))
             facts = tuple(_facts(able, alike, i, eager.runs[i]))
             if scenes:
                 pairs = zip(panels, scenes[-1].panels, strict=True)
                 panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
             positions = sliders.positions(dict(enumerate(values)))
-            scenes.append(Scene(caption, tuple(panels), facts, i, told, positions))
+            scenes.append(Scene(caption, tuple(panels), facts, i, inputs_text, positions))
         board = Board(
             scenes,
             _sheet(names, rows, able),
@@ -145,19 +145,19 @@ def _around(first: tuple[Any, ...]) -> list[Any]:
     return list({x.tobytes(): x for x in scaled}.values())
 
 
-def _static(f: Any, first: Any, rows: Any, names: list[str]) -> Way:
+def _static(f: Any, first: Any, rows: Any, names: list[str]) -> Mode:
     """Run the function on placeholders; if Python needs a value, return the error's message."""
     try:
-        return static_way(static_graph(f, first, names), rows, names)
+        return run_static(static_graph(f, first, names), rows, names)
     except GraphError as error:
-        return Way(None, problem=_first_line(error))
+        return Mode(None, problem=_first_line(error))
 
 
-def _script(f: Any, rows: Any) -> Way:
+def _script(f: Any, rows: Any) -> Mode:
     try:
-        return called_way(mg.script(f), rows)
+        return run_called(mg.script(f), rows)
     except GraphError as error:
-        return Way(None, problem=_first_line(error))
+        return Mode(None, problem=_first_line(error))
 
 
 def _first_line(error: GraphError) -> Pair:
@@ -172,14 +172,14 @@ def _result(run: Ran) -> str:
     return run.result + sign
 
 
-def _results(able: dict[str, Way], i: int) -> Pair:
+def _results(able: dict[str, Mode], i: int) -> Pair:
     """List each way's result on one line."""
-    told = [(row(f"branches_{key}"), _result(way.runs[i])) for key, way in able.items()]
-    english, chinese = ([f"{word[k]} {value}" for word, value in told] for k in (0, 1))
+    entries = [(row(f"branches_{key}"), _result(way.runs[i])) for key, way in able.items()]
+    english, chinese = ([f"{word[k]} {value}" for word, value in entries] for k in (0, 1))
     return ", ".join(english), "，".join(chinese)
 
 
-def _alike(tried: dict[str, Way]) -> list[tuple[str, ...]]:
+def _alike(tried: dict[str, Mode]) -> list[tuple[str, ...]]:
     """Group the ways: those that run the same graph in the same way are shown once."""
     groups: dict[Any, tuple[str, ...]] = {}
     for key, way in tried.items():
@@ -200,7 +200,7 @@ def _joined(keys: tuple[str, ...], what: str, *between: str) -> Pair:
     return between[0].join(english), between[1].join(chinese)
 
 
-def _panel(keys: tuple[str, ...], way: Way, i: int, eager: Ran) -> Panel:
+def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Ran) -> Panel:
     key, title = keys[0], _joined(keys, "", " and ", "、")
     if len(keys) > 1:
         title = row("branches_once", ways=title)
@@ -213,8 +213,8 @@ def _panel(keys: tuple[str, ...], way: Way, i: int, eager: Ran) -> Panel:
     marks |= ran(way.picture, run.nodes)
     if key == "trace":
         marks |= _baked(way.picture, run, eager)
-    told = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
-    held = {k: value for k, value in run.values.items() if k in told and k not in run.steps}
+    shown_ids = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
+    held = {k: value for k, value in run.values.items() if k in shown_ids and k not in run.steps}
     notes = {k: value.short for k, value in held.items()}
     notes |= {k: f"{count}×" for k, count in run.steps.items()}
     return Panel(
@@ -237,7 +237,7 @@ def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
     return dict.fromkeys(surplus, "baked" if run.right else "wrong")
 
 
-def _facts(able: dict[str, Way], alike: list[tuple[str, ...]], i: int, eager: Ran) -> list[Pair]:
+def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: Ran) -> list[Pair]:
     """Count what is in each graph and what of it runs; once for loops that are alike."""
     facts, loops = [], []
     for key, way, name in (
@@ -248,8 +248,8 @@ def _facts(able: dict[str, Way], alike: list[tuple[str, ...]], i: int, eager: Ra
         run, drawn = way.runs[i], way.picture
         if run.turn is not None:
             before, now = run.turn
-            told = {"way": name, "line": before.text, "was": before.outcome, "now": now.outcome}
-            facts.append(row("branches_turn", **told))
+            fields = {"way": name, "line": before.text, "was": before.outcome, "now": now.outcome}
+            facts.append(row("branches_turn", **fields))
         if key == "eager":
             facts.append(row("branches_recorded", way=name, nodes=len(run.nodes)))
         elif key != "trace" and drawn is not None:
@@ -261,7 +261,7 @@ def _facts(able: dict[str, Way], alike: list[tuple[str, ...]], i: int, eager: Ra
     return [*facts, *dict.fromkeys(loops)]
 
 
-def _sheet(names: list[str], rows: Any, able: dict[str, Way]) -> Sheet:
+def _sheet(names: list[str], rows: Any, able: dict[str, Mode]) -> Sheet:
     head = (*((name, name) for name in names), *(row(f"branches_{key}") for key in able))
     lines = []
     for i, values in enumerate(rows):

@@ -77,14 +77,14 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
     for i, choice in enumerate(choices):
         nodes = dict.fromkeys(_kept(choice, graph), "kept") | dict.fromkeys(choice.again, "again")
         marks = {picture.ids[n]: kind for n, kind in nodes.items() if n in picture.ids}
-        told = _peak(choice)
+        peak = _peak(choice)
         panels = (
-            Panel(ROWS["checkpoints_use"], svg=_area(choice, choices[0], told)),
+            Panel(ROWS["checkpoints_use"], svg=_area(choice, choices[0], peak)),
             Panel(ROWS["checkpoints_forward"], picture, marks),
         )
         counts = {"kernels": choice.kernels, "before": choices[0].kernels, **ends}
         arena = row("checkpoints_arena", arena=size(choice.planned.arena), **counts)
-        facts = [told, arena, proof.verdict(choice.graph)]
+        facts = [peak, arena, proof.verdict(choice.graph)]
         facts += [row("checkpoints_least", least=size(least))] if i == len(choices) - 1 else []
         scenes.append(Scene(_caption(choice, graph), panels, tuple(facts), i))
         rows.append(_cells(choice))
@@ -178,7 +178,7 @@ def _peak(choice: Choice) -> Pair:
     )
 
 
-def _area(choice: Choice, first: Choice, told: Pair) -> str:
+def _area(choice: Choice, first: Choice, peak: Pair) -> str:
     """Draw the bytes in use, step by step, and those without a budget, on one scale.
 
     It is as wide as there is room: shapes are stretched, words are not.
@@ -212,7 +212,7 @@ def _area(choice: Choice, first: Choice, told: Pair) -> str:
         limit = html("checkpoints_budget_line", "tspan", size=size(budget))
         texts.append(_text(100, high(budget) - 5, limit, "end", "ink"))
     use = ROWS["checkpoints_use"]
-    label = escape(both((f"{use[0]}: {told[0]}", f"{use[1]}：{told[1]}")))
+    label = escape(both((f"{use[0]}: {peak[0]}", f"{use[1]}：{peak[1]}")))
     return (
         f'<svg role="img" aria-label="{label}" width="100%" height="{HEIGHT}" '
         f'style="display:block;{FONT}"><svg width="100%" height="{HEIGHT}" '

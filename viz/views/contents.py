@@ -24,9 +24,9 @@ class Contents(Table):
 
     def __init__(self, files: Sequence[str], nodes: Sequence[Sequence[Any]], parts: Any) -> None:
         head = [ROWS[f"contents_{key}"] for key in ("number", "operator", "name", "reads")]
-        cells = [[number, *told] for number, told in enumerate(nodes)]
-        told = [tuple((str(x) or "–",) * 2 for x in line) for line in cells]
-        super().__init__(row("contents", names=", ".join(files)), head, told)
+        cells = [[number, *fields] for number, fields in enumerate(nodes)]
+        fields = [tuple((str(x) or "–",) * 2 for x in line) for line in cells]
+        super().__init__(row("contents", names=", ".join(files)), head, fields)
         *names, version = parts
         self.parts = [*(" ".join(part) for part in names), str(version)]
 

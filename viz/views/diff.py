@@ -72,7 +72,7 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
         n.label: held[n.id].short for n in whole.nodes if n.id in differ and n.id not in marks
     }
     followed = ", ".join(f"{name} {what}" for name, what in [*follow.items()][:MOST])
-    facts = [*_told(right.picture, changes), _verdict(left, right)]
+    facts = [*_change_lines(right.picture, changes), _verdict(left, right)]
     if follow:
         facts.insert(-1, row("diff_follow", what=followed))
     caption = ROWS["diff_equal"] if counts["same"] == len(kinds) else row("diff_step", **counts)
@@ -82,9 +82,9 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
 
 def _alone(which: str, side: Picture, held: Mapping[str, Summary], whole: Picture) -> Scene:
     """Return a panel with one graph and its results; constants are labelled with their values."""
-    shown = {n.id: held[n.id] for n in side.nodes if n.id in held and held[n.id].told != n.label}
+    shown = {n.id: held[n.id] for n in side.nodes if n.id in held and held[n.id].text != n.label}
     ends = [n for n in side.nodes if n.is_output and n.id in held]
-    facts = tuple(row("diff_output", name=n.label, value=held[n.id].told) for n in ends)
+    facts = tuple(row("diff_output", name=n.label, value=held[n.id].text) for n in ends)
     panel = Panel(ROWS[f"diff_{which}_panel"], side, held=shown, among=whole)
     return Scene(row(f"diff_{which}", nodes=len(side.nodes)), (panel,), facts)
 
@@ -197,7 +197,7 @@ def _marks(first: Picture, second: Picture, changed: set[str]) -> dict[str, str]
     return marks | dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
 
 
-def _told(drawn: Picture, changes: Mapping[str, str]) -> list[Pair]:
+def _change_lines(drawn: Picture, changes: Mapping[str, str]) -> list[Pair]:
     labels = {n.id: KINDS[n.kind].label if n.kind == "constant" else n.label for n in drawn.nodes}
     return first([row("diff_change", name=labels[i], what=what) for i, what in changes.items()])
 

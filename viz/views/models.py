@@ -45,10 +45,10 @@ def verdict(model: Captured) -> Pair:
     key = "model_checked" if right else "model_differs" if precise is None else "model_rounded"
     if right and forward_only:
         key = "model_checked_forward"
-    told = {"system": model.system, "values": _number(gaps[0]), "gradients": _number(gaps[1])}
+    fields = {"system": model.system, "values": _number(gaps[0]), "gradients": _number(gaps[1])}
     if precise is not None:
-        told |= {"exact_values": _number(precise[0]), "exact_gradients": _number(precise[1])}
-    said = [row(key, **told, allowed=f"{TOLERANCE:g}")]
+        fields |= {"exact_values": _number(precise[0]), "exact_gradients": _number(precise[1])}
+    said = [row(key, **fields, allowed=f"{TOLERANCE:g}")]
     right = right or precise is not None
     said += [*([] if right else _where(model, *gaps)), *forward_only, *_about(model)]
     pair = _joined(said)
@@ -109,11 +109,11 @@ def _ruled(rule: Rule) -> str:
 def no_backward(model: Captured) -> list[Pair]:
     """Return why there is no backward pass; an empty list if there is one."""
     if (refused := model.about.refused) is not None:
-        told = {"system": model.system, "reason": refused.reason}
+        fields = {"system": model.system, "reason": refused.reason}
         if refused.line is None:
-            return [row("model_refused", **told)]
+            return [row("model_refused", **fields)]
         where = Location(*refused.line).label
-        return [row("model_refused_at", operator=refused.operator, where=where, **told)]
+        return [row("model_refused_at", operator=refused.operator, where=where, **fields)]
     if all(y.dtype.kind != "f" for y in model.outputs):
         dtypes = ", ".join(dict.fromkeys(str(y.dtype) for y in model.outputs))
         return [row("model_no_real_output", dtypes=dtypes)]
@@ -136,10 +136,10 @@ def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
     apart = _apart(*films)
     key = "model_beside_recorded" if graph.about.recorded else "model_beside"
     checked = verdict(graph)
-    told = _joined([checked, row(key, difference=_number(apart))])
+    verdict_text = _joined([checked, row(key, difference=_number(apart))])
     right = isinstance(checked, Right) and apart <= TOLERANCE
     links = [alignment(dynamic.picture, static.picture)]
-    return Player(films, Right(told) if right else told, links)
+    return Player(films, Right(verdict_text) if right else verdict_text, links)
 
 
 def _whole(film: Film) -> Film:

@@ -28,7 +28,7 @@ from viz.words.text import ROWS, Pair, printed, row
 
 __all__ = ["passes"]
 
-MOST = 8  # changes of one pass that are told one by one
+MOST = 8  # changes of one pass listed one by one
 SHORT = 24  # letters of what a node computes; of more its sign stands for it
 UNKNOWN = 3  # elements along an axis of unknown length, where inputs are drawn
 
@@ -165,10 +165,10 @@ def _reasons(record: PassRecord, drawn: Drawn) -> list[Pair]:
     return first([row(key, what=what, why=why) for key, what, why in lines])
 
 
-def first(told: list[Pair]) -> list[Pair]:
+def first(texts: list[Pair]) -> list[Pair]:
     """Return the first few texts, and how many more there are."""
-    more = len(told) - MOST
-    return [*told[:MOST], row("passes_more", count=more)] if more > 0 else told
+    more = len(texts) - MOST
+    return [*texts[:MOST], row("passes_more", count=more)] if more > 0 else texts
 
 
 def _panel(

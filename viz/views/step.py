@@ -337,7 +337,7 @@ def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
         ends = {n for n in tape if n not in used}
         films.append(event_film(tape_picture(tape, ends, [], names), log.events))
     if graph:
-        graph = _told_as_contributions(graph, log)
+        graph = _without_gradient_nodes(graph, log)
         read = {x for n in graph for x in n.inputs}
         graph.sort(key=lambda n: n.order)
         picture = graph_picture(graph, {n for n in graph if n not in read}, names)
@@ -345,11 +345,11 @@ def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
     return [film.ticking() for film in films] if len(films) > 1 else films
 
 
-def _told_as_contributions(nodes: list[Node], log: Recording) -> list[Node]:
+def _without_gradient_nodes(nodes: list[Node], log: Recording) -> list[Node]:
     """Leave out gradient nodes if the recording has contributions: the film shows those."""
     forward = [n for n in nodes if phase_of(n) != "backward"]
     hidden = {n for n in nodes if phase_of(n) == "backward"}
-    told = any(
+    has_contributions = any(
         isinstance(e.source, Node) and e.value is not None for e in log.of_kind("contributed")
     )
-    return nodes if not told or any(hidden & {*n.inputs} for n in forward) else forward
+    return nodes if not has_contributions or any(hidden & {*n.inputs} for n in forward) else forward

@@ -99,9 +99,9 @@ def _saved(node: TapeNode, names: list[str]) -> Pair:
     if node.saved is None:
         return ROWS["tape_dropped"]
     pairs = zip(names, node.saved, strict=True)
-    held = {name: summarize(value).told for name, value in pairs if value is not None}
+    held = {name: summarize(value).text for name, value in pairs if value is not None}
     text = ", ".join(
-        f"{name} = {told}" if name != told else told for name, told in held.items()
+        f"{name} = {shown}" if name != shown else shown for name, shown in held.items()
     )  # a number is its own name
     return (text, text) if held else ROWS["nothing_saved"]
 
@@ -149,7 +149,7 @@ def gradient_check(
         approximate = numerical_gradient(value, arrays, i, step)
         near, verdict = _verdict(gradient, approximate, tolerance)
         agreeing += near
-        rows.append((_told(names[i]), _told(gradient), _told(approximate), verdict))
+        rows.append((_cell(names[i]), _cell(gradient), _cell(approximate), verdict))
     keys = ("input", "backward", "differences", "difference")
     caption = row("gradients_caption", agreeing=agreeing, inputs=len(rows))
     return Table(caption, [ROWS[f"gradients_{key}"] for key in keys], rows)
@@ -177,8 +177,8 @@ def _verdict(gradient: Any, approximate: Any, tolerance: float) -> tuple[bool, P
     return near, (text, text)
 
 
-def _told(value: Any) -> Pair:
+def _cell(value: Any) -> Pair:
     if value is None:
         return ROWS["not_computed"]
-    text = value if isinstance(value, str) else summarize(value).told
+    text = value if isinstance(value, str) else summarize(value).text
     return text, text

@@ -89,8 +89,8 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows), folds=2)
     made = sum(call.new for call in calls)
     verdict = row("traces_total", function=f.__name__, calls=len(calls), traces=made)
-    told = row("traces_cache", function=f.__name__, traces=len(calls))
-    said = verdict if log is not None else told
+    summary = row("traces_cache", function=f.__name__, traces=len(calls))
+    said = verdict if log is not None else summary
     heading = ROWS["page_traces"]
     lanes = [lane_of_calls(film, "t", starts) | {"columns": columns}] if starts and drawn else []
     return Board(scenes, sheet, said, ROWS["traces_call"], heading=heading, moves=True, lanes=lanes)

@@ -44,7 +44,7 @@ class Training(Page):
         self.norms: dict[str, list[float]] = {}
         self.done, self.state = 0, "ready"
         self._begin: float | None = None
-        self._told = self._drawn = self._cost = self._spent = self._elapsed = 0.0
+        self._sent = self._drawn = self._cost = self._spent = self._elapsed = 0.0
         self._tell()
 
     # ---- While it runs -------------------------------------------------------------------------
@@ -63,7 +63,7 @@ class Training(Page):
                 now = time.monotonic()
                 if now - self._drawn > max(PAUSE, SHARE * self._cost):
                     self._draw()
-                if now - self._told > PAUSE:
+                if now - self._sent > PAUSE:
                     self._tell()
             self.state = "done"
         finally:  # an interrupt, an error or a break comes here as well
@@ -149,7 +149,7 @@ class Training(Page):
         now = time.monotonic()
         if self._begin is not None:
             self._elapsed = now - self._begin - self._spent  # of the loop alone
-        self._told = now
+        self._sent = now
         ended = self.state in ("done", "stopped")
         took = row("train_took", elapsed=seconds(self._elapsed))
         times = took if ended else row("train_elapsed", elapsed=f"{self._elapsed:.1f}")

@@ -20,7 +20,7 @@ T = TypeVar("T")
 WAIT = 1.0  # seconds before anything is shown
 PACE = 0.2  # seconds between two lines
 FEW = 20  # items of which the first one counts, too
-SHORT = 0.3  # seconds of a loop that nobody needs to be told about
+SHORT = 0.3  # seconds: a shorter loop shows no progress line
 CLEAR = "\r\x1b[2K"  # back to the start of the line, which is erased
 
 

@@ -141,18 +141,18 @@ class Trainer:
         self, arguments: Any, more: list[Function], training: bool = False
     ) -> tuple[list[Any], int]:
         """Evaluate functions for a minibatch, store averages; return values and sample count."""
-        told = [x for x in (self.loss_function, self.evaluation_function) if x is not None]
+        reported = [x for x in (self.loss_function, self.evaluation_function) if x is not None]
         given = self.loss_function.given(arguments)
-        values = fetched([*told, *more], given, training)
+        values = fetched([*reported, *more], given, training)
         means = []
-        for value in values[: len(told)]:
+        for value in values[: len(reported)]:
             rows = np.concatenate(value) if isinstance(value, list) else np.atleast_1d(value)
             means.append(float(rows.sum()) / len(rows))
             count = len(rows)
         self.previous_minibatch_sample_count = count
         self.previous_minibatch_loss_average = means[0]
         self.previous_minibatch_evaluation_average = means[-1]
-        return values[len(told) :], count
+        return values[len(reported) :], count
 
 
 HELPERS: list[Any] = [

@@ -222,10 +222,10 @@ def _is_plain(torch: Any, program: Any) -> bool:
 def _asking(torch: Any, inputs: Sequence[Any]) -> Any:
     """Copy the inputs; those that can have a gradient require one."""
 
-    def asking(x: Any) -> Any:
+    def track(x: Any) -> Any:
         return copied(x, True).clone() if x.is_floating_point() else x
 
-    return torch.utils._pytree.tree_map_only(torch.Tensor, asking, tuple(inputs))
+    return torch.utils._pytree.tree_map_only(torch.Tensor, track, tuple(inputs))
 
 
 @contextlib.contextmanager

@@ -259,8 +259,9 @@ class Notes:
         call, pull = calls(self.torch, function, mine, options, state)
         pairs = zip(inputs, given, strict=True)
         held = [self.held(x, tensor) for x, tensor in pairs if isinstance(x, Value)]
-        asking = [self.asks(x) for x in values]  # inside an operator no tensor of theirs does
-        passing, lost = passes(pull, held, arrays, asking)
+        # inside an operator no tensor of theirs requires a gradient
+        requires_grad = [self.asks(x) for x in values]
+        passing, lost = passes(pull, held, arrays, requires_grad)
         self.boxed(name, lost)
         boxes = box(name, SYSTEM, call, pull, values, specs, passing)
         return boxes if several else boxes[0]
@@ -311,10 +312,10 @@ class GraphNotes(Notes):
             self.builder.originals[ours] = array(x)  # as it is now: it may be written to
 
     def asks(self, x: Any) -> bool:
-        asking, seen, rest = {*self.builder.leaves.values()}, {x}, [x]
+        leaves, seen, rest = {*self.builder.leaves.values()}, {x}, [x]
         while rest:
             node = rest.pop()
-            if node in asking:
+            if node in leaves:
                 return True
             found = {*node.inputs} - seen if node.op is not ops.stop_gradient else ()
             seen.update(found)

@@ -199,8 +199,8 @@ class Reader:
         results = [array(y) for y in listed(real)]
         specs = [Spec(y.shape, y.dtype) for y in results]
         sources = zip(inputs, leaves([*node.args, *node.kwargs.values()]), strict=True)
-        asking = [n in self.reached for x, n in sources if isinstance(x, Node)]
-        passing, lost = passes(pull, [array(v) for _, v in pairs], results, asking)
+        requires_grad = [n in self.reached for x, n in sources if isinstance(x, Node)]
+        passing, lost = passes(pull, [array(v) for _, v in pairs], results, requires_grad)
         if lost:
             self.builder.lost.append(name)
         found = box(name, SYSTEM, call, pull, [x for x, _ in pairs], specs, passing)
@@ -342,7 +342,7 @@ def calls(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
 
 
 def passes(
-    pull: Any, operands: Sequence[Array], results: Sequence[Array], asking: Sequence[bool]
+    pull: Any, operands: Sequence[Array], results: Sequence[Array], requires_grad: Sequence[bool]
 ) -> tuple[set[tuple[int, int]], bool]:
     """Return from which result to which operand a gradient flows, by their positions.
 
@@ -351,17 +351,17 @@ def passes(
     PyTorch records no gradient during a dispatch to our code.
     """
     with ThreadPoolExecutor(1) as thread:
-        found, lost = thread.submit(_passes, pull, operands, results, asking).result()
+        found, lost = thread.submit(_passes, pull, operands, results, requires_grad).result()
     return (set() if lost else found), lost
 
 
 def _passes(
-    pull: Any, operands: Sequence[Array], results: Sequence[Array], asking: Sequence[bool]
+    pull: Any, operands: Sequence[Array], results: Sequence[Array], requires_grad: Sequence[bool]
 ) -> tuple[set[tuple[int, int]], bool]:
     found, lost = set(), False
     for i, y in enumerate(results):
         for k, x in enumerate(operands):
-            if not asking[k] or x.dtype.kind not in "fc" or y.dtype.kind not in "fc":
+            if not requires_grad[k] or x.dtype.kind not in "fc" or y.dtype.kind not in "fc":
                 continue
             try:
                 if pull(i, k, np.ones_like(y), operands) is not None:

@@ -40,7 +40,7 @@ class Failure(NamedTuple):
 
     code: Pair
     long: bool
-    told: list[Pair]
+    messages: list[Pair]
     fact: str
     seen: Seen
     explained: bool = False  # no hint is needed
@@ -54,7 +54,7 @@ class Wrong(NamedTuple):
     """The first wrong fact, and what is said of it."""
 
     fact: str
-    told: list[Pair]
+    messages: list[Pair]
 
 
 def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure | None:
@@ -70,19 +70,19 @@ def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure 
         return wrong(program)[0] is not None
 
     if found := find(exercise.programs, fails, seed, exercise.examples):
-        return told_of(id, found, [wrong(found) for _ in range(3)], functions)
+        return explain_failure(id, found, [wrong(found) for _ in range(3)], functions)
     if found := find(partial(twice, exercise.programs, functions), fails, seed, TWICE):
-        failure = told_of(id, found, [wrong(found)], functions)
+        failure = explain_failure(id, found, [wrong(found)], functions)
         left = [*kept(functions)]
-        return failure._replace(told=[*failure.told, *left], fact="", explained=bool(left))
+        return failure._replace(messages=[*failure.messages, *left], fact="", explained=bool(left))
     for program in exercise.always:
         tried = wrong(program, exercise.lines)
         if tried[0] is not None:
-            return told_of(id, program, [tried], functions)._replace(long=True)
+            return explain_failure(id, program, [tried], functions)._replace(long=True)
     return None
 
 
-def told_of(
+def explain_failure(
     id: str,
     found: Program,
     tries: list[tuple[Wrong | None, Seen]],
@@ -91,13 +91,14 @@ def told_of(
     """Return what is wrong in a failing program, from all the times that it was run."""
     first, seen = tries[-1]
     same = all(other == first for other, _ in tries)
-    told, fact = (first.told, first.fact) if first and same else ([row("exercise_flaky")], "")
+    flaky = Wrong("", [row("exercise_flaky")])
+    fact, messages = first if first and same else flaky
     if isinstance(seen.error, TooManyLines) and any(line[:4] == "    " for line in found):
-        told = [*told, row("exercise_diamonds")]
+        messages = [*messages, row("exercise_diamonds")]
     if seen.printed.strip():
-        told = [*told, row("exercise_printed", text=cut(seen.printed.strip()))]
+        messages = [*messages, row("exercise_printed", text=cut(seen.printed.strip()))]
     code = "\n".join(f"    {line}" for line in copied(id, found, functions, seen.engine))
-    return Failure((code, code), False, told, fact, seen)
+    return Failure((code, code), False, messages, fact, seen)
 
 
 def twice(
@@ -235,8 +236,8 @@ def raised(error: BaseException, seen: Seen, functions: Sequence[FunctionType]) 
         yield valued(empty[0], "None", row("exercise_something"))
     elif seen.late:
         name = sorted(seen.made, key=vars(seen.engine).__contains__)[-1]
-        told = f"{type(error).__name__}: {cut(str(error))}".partition("\n")[0]
-        yield row("exercise_late", error=told, name=name, value=short(seen.made[name]))
+        error_text = f"{type(error).__name__}: {cut(str(error))}".partition("\n")[0]
+        yield row("exercise_late", error=error_text, name=name, value=short(seen.made[name]))
     else:
         message = cut(str(error)).partition("\n")[0]
         yield row("exercise_raised", kind=type(error).__name__, message=message)
@@ -270,8 +271,8 @@ def picture(seen: Seen, fact: str) -> Player | None:
         if wrong is None or not steps:
             return Player([film]).at_the_end()
         step, value = steps[-1]
-        told = row("check_wrong_here", name=wrong.label, value=value.told)
-        player = Player([film], told)
+        verdict = row("check_wrong_here", name=wrong.label, value=value.text)
+        player = Player([film], verdict)
         player.index = step
         return player
     return None

@@ -64,13 +64,13 @@ def wirings(draw: Draw) -> Program:
 
 def in_order(made: Names, engine: ModuleType) -> Names:
     """Return how often each node the outputs need is in the order, and if pairs are in order."""
-    order, asked, todo = list(made["order"]), set[Any](), list(made["outputs"])
+    order, needed, todo = list(made["order"]), set[Any](), list(made["outputs"])
     while todo:
-        if (node := todo.pop()) not in asked:
-            asked.add(node)
+        if (node := todo.pop()) not in needed:
+            needed.add(node)
             todo += node.inputs
-    nodes = {name: node for name, node in nodes_of(made).items() if node in asked}
-    facts: Names = {"len(order)": len(order)} if len(asked) > len(nodes) else {}
+    nodes = {name: node for name, node in nodes_of(made).items() if node in needed}
+    facts: Names = {"len(order)": len(order)} if len(needed) > len(nodes) else {}
     facts |= {f"order.count({name})": order.count(node) for name, node in nodes.items()}
     for name, node in nodes.items():
         for read, x in nodes.items():

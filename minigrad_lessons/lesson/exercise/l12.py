@@ -49,18 +49,18 @@ TWO = (
 )
 CORE = Property(tracing, always=(*SWAPPED, FOUR, TWO), look=graphs_and_results)
 
-ASKED = ("x - 1.0", "x > 2.0", "5.0 * x - 15.0", "x * x > 4.0")
+CONDITIONS = ("x - 1.0", "x > 2.0", "5.0 * x - 15.0", "x * x > 4.0")
 
 
-def asking(draw: Draw) -> Program:
-    asked = draw.one(ASKED)
+def decisions(draw: Draw) -> Program:
+    test = draw.one(CONDITIONS)
     if draw.below(2):
         numbers = draw.some((1.0, 3.0, -3.0, 0.0, 2.0), 3, 1)
-        return (f"ask = lambda x: bool({asked})", f"results = [ask(Tensor(n)) for n in {numbers}]")
+        return (f"ask = lambda x: bool({test})", f"results = [ask(Tensor(n)) for n in {numbers}]")
     x = draw.one(('placeholder("x")', "constant(2.0)"))
-    asked = "x" if x[0] == "c" else asked  # a constant itself: its value is there, a node's is not
+    test = "x" if x[0] == "c" else test  # a constant itself: its value is there, a node's is not
     return (
-        *(f"x = {x}", f"asked = {asked}", "try:", "    if asked: x = -x"),
+        *(f"x = {x}", f"asked = {test}", "try:", "    if asked: x = -x"),
         *("except EngineError as error:", "    lines = str(error).splitlines()"),
     )
 
@@ -76,7 +76,7 @@ def answers(made: Names, engine: ModuleType) -> Names:
     return facts | {f"lines[{i}]": line.strip() for i, line in enumerate(lines) if i}
 
 
-IF = Property(asking, look=answers, always=(), examples=60)
+IF = Property(decisions, look=answers, always=(), examples=60)
 
 PIECES = (
     *("np.array([1.0, 2.0])", "np.array([3.0, 5.0])", "np.array([[1.0, 2.0]])"),

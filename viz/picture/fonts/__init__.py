@@ -21,11 +21,11 @@ def font_face(text: str, latin: bool = False) -> str:
     Only characters beyond ASCII are taken: the page's own font writes the others. latin: those,
     too, in both weights, for a page that looks alike on every system.
     """
-    wanted = {c for c in text if ord(c) > 126}
+    letters = {c for c in text if ord(c) > 126}
     if not latin:
-        return _piece("".join(sorted(wanted)))
-    plain = "".join(sorted({c for c in wanted if ord(c) < 256} | {*map(chr, range(32, 127))}))
-    return _latin(plain) + _piece("".join(sorted(wanted - {*plain})))
+        return _piece("".join(sorted(letters)))
+    plain = "".join(sorted({c for c in letters if ord(c) < 256} | {*map(chr, range(32, 127))}))
+    return _latin(plain) + _piece("".join(sorted(letters - {*plain})))
 
 
 def face_in_cell(text: str) -> str:
@@ -72,9 +72,9 @@ def _near(characters: str) -> io.BytesIO:
     """
     global _known, _small
     if not _small or not _known.issuperset(characters):
-        wanted = _known.union(characters, *(half for pair in ROWS.values() for half in pair))
-        _small = _cut(FONT_PATH.open("rb"), "".join(sorted(wanted)), None)
-        _known = wanted
+        needed = _known.union(characters, *(half for pair in ROWS.values() for half in pair))
+        _small = _cut(FONT_PATH.open("rb"), "".join(sorted(needed)), None)
+        _known = needed
     return io.BytesIO(_small)
 
 

@@ -49,7 +49,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Way:
+class Mode:
     """One way to write the function: its picture, and what ran for each input; or why not."""
 
     picture: Picture | None
@@ -64,13 +64,13 @@ def place_of(node: BaseNode) -> Place:
 
 def shown(result: Any) -> str:
     """Format a result of any structure in a few characters."""
-    return ", ".join(summarize(x).told for x in flatten(result)[0])
+    return ", ".join(summarize(x).text for x in flatten(result)[0])
 
 
 # ---- Eager: a graph for each input, laid over each other ------------------------------------
 
 
-def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Way:
+def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Mode:
     """Draw the tapes of all inputs in one picture: what they have in common is drawn once."""
     names_of = Names(lambda n: (n.kind, n.op, n.name, n.shape, n.line, n.inputs))
     pictures, runs = [], []
@@ -90,7 +90,7 @@ def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
         runs.append(
             Ran(frozenset(new.values()), known, shown(result), Counter(map(place_of, built)))
         )
-    return Way(union(*pictures), tuple(runs))
+    return Mode(union(*pictures), tuple(runs))
 
 
 # ---- Static: one graph for all inputs -------------------------------------------------------
@@ -107,7 +107,7 @@ def static_graph(f: Callable[..., Any], example: tuple[Any, ...], names: list[st
         return mg.build_graph(inputs, [*flatten(f(*inputs))[0]])
 
 
-def static_way(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Way:
+def run_static(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Mode:
     """Record what runs in a graph with placeholders of these names, for each input."""
     drawn = picture(graph, bodies=True)
     runs = []
@@ -116,10 +116,10 @@ def static_way(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]
         with mg.record(values=True) as log:
             results = mg.run(graph, {n: feeds[n.name] for n in graph.placeholders})
         runs.append(_ran(drawn, log, shown(results)))
-    return Way(drawn, tuple(runs))
+    return Mode(drawn, tuple(runs))
 
 
-def called_way(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Way:
+def run_called(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Mode:
     """Record what runs in the one graph of a traced or scripted function, for each input."""
     runs = []
     f(*map(Tensor, inputs[0]))  # a script has no graph before its first call
@@ -133,7 +133,7 @@ def called_way(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Way:
         log.events = [*fed, *log.events]
         ran = _ran(drawn, log, shown(result))
         runs.append(_checked(f, ran, tensors) if isinstance(f, Traced) else ran)
-    return Way(drawn, tuple(runs))
+    return Mode(drawn, tuple(runs))
 
 
 def traced(f: Callable[..., Any], example: tuple[Any, ...]) -> Traced:
