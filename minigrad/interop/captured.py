@@ -292,6 +292,13 @@ class Builder:
             self.leaves[name] = node
         return node
 
+    def boxed(self, name: str, line: Line | None, custom: bool) -> None:
+        """Note an operator that calls the original; custom: its gradient is a rule of its own."""
+        if custom:
+            self.own_rules.append((name, line))
+        else:
+            self.boxes.append(name)
+
     def node(self, x: Any, system: str) -> Node:
         """Return a node unchanged; convert an array to a constant."""
         return x if isinstance(x, Node) else self.graph.constant(as_array(x, None, system))

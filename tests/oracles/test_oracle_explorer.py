@@ -324,3 +324,56 @@ def test_pytorch_misreads_a_gradient_where_ours_is_right() -> None:
     slopes = [total(row / 2) - total(-row / 2) for row in torch.eye(3)]  # exact: it is linear
     np.testing.assert_allclose(found._computed[1]["norm.bias"], slopes, rtol=1e-5)
     assert found.gaps()[1] > 0.1, "PyTorch's own gradient is another one"
+
+
+class Checked(Net):
+    """The user's own code refuses the input before anything ran."""
+
+    def forward(self, x: Any) -> Any:  # type: ignore[override]
+        assert x.shape[1] == 6, "six features, please"
+        return super().forward(x)
+
+
+def checked(params: Any, x: Any) -> Any:
+    rows, columns, channels = x.shape
+    return jax_net(params, x.reshape(rows, columns * channels))
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "operator", "line", "said"),
+    [
+        (Net, [torch.ones(5, 7)], "linear", "self.stem(x)", "(5, 7), (8, 6)"),
+        (Checked, [torch.ones(5, 7)], "assert x.shape[1]", "six features", "AssertionError"),
+        (Net, [], "Net", "", "missing 1 required positional argument: 'x'"),
+        (jax_net, [*jax_params()[:1], jnp.ones((2, 5))], "matmul", "tanh(x @ p", "(2, 5), (4, 4)"),
+        (checked, jax_params(), "rows, columns, channels", "= x.shape", "not enough values"),
+        (jax_net, jax_params()[:1], "jax_net", "", "missing 1 required positional argument: 'x'"),
+    ],
+)
+def test_a_wrong_input_gives_a_page(
+    model: Any,
+    inputs: Any,
+    operator: str,
+    line: str,
+    said: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The call fails before or in the first operator of a module: all is there as outlines."""
+    made = viz.step(model() if model in (Net, Checked) else model, *inputs)
+    data = made.data
+    failed = data["operators"][data["failed"]]
+    assert failed["op"].startswith(operator)
+    assert line in data["lines"][failed["line"]][2]
+    assert said in str(made.error)
+    if line:
+        assert "test_oracle_explorer.py, line" in str(made.error)
+        assert "viz.step(model" not in str(made.error)
+    assert all("v" in o for o in data["operators"][: data["failed"]])
+    names = {n.get("name") for n in data["nodes"]}
+    assert names >= ({"params.1", "params.2"} if model in (jax_net, checked) else {"stem", "head"})
+    count = sum(p["size"] for p in data["parameters"])
+    assert count == (980 if model in (Net, Checked) else 60)
+    attached = {w for o in data["operators"] for w in o.get("weights", ())}
+    assert len(attached) == len(data["parameters"]) or model is jax_net
+    assert f"parameters: {count} · " in data["heading"][0]
+    assert capfd.readouterr() == ("", "")

@@ -177,7 +177,7 @@ def test_what_differs_is_marked_with_its_reason(name: str, one: Page, tmp_path: 
         told = {
             "requires_grad=False": "frozen",
             "no_grad or detached": "no gradient passes",
-            "there is no counterpart here": "runs in PyTorch",
+            "has a custom gradient": "custom gradient",
         }
         texts = [f["text"][0] for f in made.data["findings"]]
         assert any("(3 places in all)" in text for text in texts)  # of the teacher two
@@ -185,7 +185,7 @@ def test_what_differs_is_marked_with_its_reason(name: str, one: Page, tmp_path: 
         made = viz.step(jax_odd, *given(), whole=True)
         told = {
             "stop_gradient ends it there": "no gradient passes",
-            "a gradient rule of its own": "own gradient rule",
+            "has a custom gradient": "custom gradient",
             "there is no counterpart here": "runs in JAX",
             "No path leads back to params.0": "no gradient flows here",
         }

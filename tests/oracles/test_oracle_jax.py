@@ -321,9 +321,9 @@ def test_the_gradient_is_the_one_that_jax_computes(name: str) -> None:
 
 def test_a_rule_of_its_own_is_named_with_its_line() -> None:
     english, chinese = viz.step(lambda x: rounded(x), Z).text()
-    said = "JAX has gradient rules of its own for these, so JAX itself is called: rounded ("
+    said = "These have a custom gradient, so JAX itself is called: rounded ("
     assert said + "test_oracle_jax.py, line" in english
-    assert "JAX 对下列函数有自己的梯度规则，因此由 JAX 自己计算：rounded" in chinese
+    assert "下列函数带有自定义梯度，因此由 JAX 自己计算：rounded" in chinese
     (box,) = [n for n in viz.step(lambda x: rounded(x), Z).films[0].picture.nodes if "JAX" in n.op]
     assert box.title == ("a gradient rule of its own: calls JAX", "自带梯度规则：调用 JAX")
 
@@ -465,7 +465,7 @@ def test_an_error_names_the_line_the_shapes_and_a_remedy_that_fits(
         if isinstance(x, np.ndarray) and not mentions_jax(function):
             continue
         with pytest.raises(mg.TraceError) as caught:
-            viz.step(function, x)
+            viz.step(function, x, whole=False)
         for pattern in (
             *said,
             r"Remedy: call (it|<lambda>) by itself",
@@ -484,4 +484,4 @@ def test_a_decision_by_values_names_its_line() -> None:
         return -x
 
     with pytest.raises(mg.TraceError, match=r"jax\.lax\.cond(.|\n)*line \d+:  if x\.sum\(\) > 0:"):
-        viz.step(decide, X)
+        viz.step(decide, X, whole=False)

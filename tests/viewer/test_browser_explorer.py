@@ -315,7 +315,7 @@ def test_a_model_that_raised_shows_where_and_the_rest_as_outlines(
     name: str, tmp_path: Path, one: Page
 ) -> None:
     ran = torch_like(1) if name == "torch" else jax_like()
-    made = stopped_explorer(MODELS[name], stopped(ran), whole=True)
+    made = stopped_explorer(MODELS[name], stopped(ran))
     assert made is not None
     page = opened(one, made.save(tmp_path / "stopped.html"))
     assert page.evaluate(CARDS) == []

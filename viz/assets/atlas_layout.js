@@ -113,7 +113,8 @@ function atlasRows(columns, edges, size, sizes, top) {
   const count = columns.length;
   const at = new Map(columns.flatMap((column, i) => column.map((node) => [node, i])));
   const far = edges.map(({ from, to }) => {
-    const [a, b] = [from.node ? at.get(from.node) : -1, to.node ? at.get(to.node) : count];
+    const column = (/** @type {AtlasEnd} */ end, /** @type {number} */ port) => (end.node ? Number(at.get(end.node)) : port);
+    const [a, b] = [column(from, -1), column(to, count)];
     return { a, b, port: !to.node, long: b - a > 1 };
   });
   let best = null;

@@ -7,12 +7,13 @@
  * @returns {AtlasModel}
  */
 function atlasModel(data) {
-  const { operators, inputs, parameters } = data;
+  const { operators, inputs, parameters, failure } = data;
   const n = operators.length;
   const tensors = [...operators, ...inputs];
   /** @type {number[][]} */
   const readers = tensors.map(() => []);
   const failed = data.failed ?? -1;
+  if (failure && !data.findings.some((f) => f.text === failure)) data.findings.unshift({ text: failure, op: failed, bad: true });
   operators.forEach((op, i) => op.reads.forEach((x) => readers[x].push(i)));
   /** @type {AtlasNode[]} */
   const nodes = data.nodes.map((row, i) => ({ ...row, i, depth: 0, out: -1, grad: false, sum: NOTHING, shown: null }));
@@ -48,12 +49,13 @@ function atlasModel(data) {
     }
     node.grad = tensors[node.out]?.g !== undefined;
     const inside = operators.slice(node.a, node.b);
-    const weights = [...new Set(inside.flatMap((op) => op.weights ?? []))];
+    const read = inside.flatMap((op) => op.weights ?? []);
+    const weights = node === root ? parameters.map((_, w) => w) : [...new Set(read)];
     node.sum = {
       ...whole,
       weights,
       count: inside.length,
-      params: weights.reduce((sum, w) => sum + parameters[w].size, 0),
+      params: weights.reduce((sum, w) => sum + (parameters[w].kept === "buffer" ? 0 : parameters[w].size), 0),
       ms: inside.reduce((sum, op) => sum + op.ms, 0),
       back: inside.reduce((sum, op) => sum + (op.back ?? 0), 0),
       kept: inside.reduce((sum, op) => sum + (op.kept ?? 0), 0),

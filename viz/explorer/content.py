@@ -143,7 +143,8 @@ class Content:
 
     def _refused(self, stopped: Stopped) -> list[dict[str, Any]]:
         """Return the call that failed, and the modules after it, in the order declared."""
-        reads = [self._tensors[x] for x in stopped.operands if x in self._tensors]
+        reads = [x for x in stopped.operands if x in self._tensors]
+        reads = reads or ([] if self.seen.operators else [*self.seen.inputs])
         line = self._line(None if stopped.line is None else Location(*stopped.line))
         unknown = {"shape": [], "dtype": "", "unknown": True, "sign": "", "line": line, "ms": 0.0}
         nothing = _number(self._formulas, "", "")
@@ -151,13 +152,16 @@ class Content:
         calls = [(stopped.operator, [stopped.operator] * 2)]
         for _, colon, kind in (scope.rpartition(": ") for scope in stopped.rest):
             calls.append((kind, [kind] * 2 if colon else unread))
-        rows = [
+        rows: list[dict[str, Any]] = [
             {**unknown, "op": name, "title": title, "formula": nothing, "reads": []}
             for name, title in calls
         ]
-        rows[0]["reads"] = reads
-        if used := [self._parameters[x] for x in stopped.operands if x in self._parameters]:
-            rows[0]["weights"] = used
+        rows[0]["reads"] = [self._tensors[x] for x in reads]
+        for row, scope in zip(rows, [stopped.scope, *stopped.rest], strict=True):
+            for x, i in self._parameters.items():
+                own = scope and scope in (x.scope, x.name.rpartition(".")[0])
+                if own or (row is rows[0] and x in {*stopped.operands}):
+                    row.setdefault("weights", []).append(i)
         return rows
 
     def _parameter(self, node: Node, model: Captured) -> dict[str, Any]:

@@ -86,9 +86,9 @@ def _about(data: dict[str, Any]) -> Pair:
     """Describe the shapes of the inputs and the number of parameters."""
     shapes = ", ".join("×".join(map(str, x["shape"])) or "·" for x in data["inputs"])
     return row(
-        "explorer_about",
-        shapes=shapes,
-        count=_amount(sum(p["size"] for p in data["parameters"])),
+        "explorer_about_failed" if "failed" in data else "explorer_about",
+        shapes=shapes or "–",
+        count=_amount(sum(p["size"] for p in data["parameters"] if p.get("kept") != "buffer")),
         operators=data.get("failed", len(data["operators"])),
     )
 

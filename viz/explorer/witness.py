@@ -36,7 +36,7 @@ class Witness:
         self.same = {n: n.inputs[0] for n in nodes if _changes_nothing(n)}
         self.operators = [n for n in nodes if n.op not in SOURCES and n not in self.same]
         self.inputs: Sequence[Node] = [n for n in nodes if n.op is state.placeholder]
-        self.parameters: Sequence[Node] = [n for n in nodes if n.op is state.variable]
+        self.parameters: Sequence[Node] = model.graph.variables
         self.values: dict[Node, Portrait] = {}
         self.gradients: dict[Node, Portrait] = {}
         self.milliseconds: dict[Node, float] = {}

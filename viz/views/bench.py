@@ -116,11 +116,7 @@ class Bench(Table):
 
 
 def bench(
-    *functions: Work,
-    args: Sequence[Any] = (),
-    rounds: int = 21,
-    same: bool = True,
-    **named: Work,
+    *functions: Work, args: Sequence[Any] = (), rounds: int = 21, same: bool = True, **named: Work
 ) -> Bench:
     """Compare the times of programs fairly: all in turn, in one run, many times.
 

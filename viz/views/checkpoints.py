@@ -171,10 +171,7 @@ def _peak(choice: Choice) -> Pair:
     held = choice.planned.held
     peak = int(held.max(initial=0))
     return row(
-        "checkpoints_peak",
-        peak=size(peak),
-        at=int(held.argmax()) if peak else 0,
-        steps=len(held),
+        "checkpoints_peak", peak=size(peak), at=int(held.argmax()) if peak else 0, steps=len(held)
     )
 
 
@@ -225,12 +222,7 @@ def _color(token: str) -> str:
     return f"var(--mg-{token}, {theme.TOKENS[token][0]})"
 
 
-def _line(
-    a: tuple[float, float],
-    b: tuple[float, float],
-    token: str,
-    dash: str = "none",
-) -> str:
+def _line(a: tuple[float, float], b: tuple[float, float], token: str, dash: str = "none") -> str:
     style = f"stroke:{_color(token)};stroke-dasharray:{dash};{STEADY}"
     return f'<path d="M{a[0]},{a[1]}L{b[0]},{b[1]}" style="{style}"/>'
 

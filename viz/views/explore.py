@@ -75,7 +75,7 @@ def seen_whole(
     try:
         model = captured(*prepared(obj, inputs, named, loss))
     except TraceError as error:
-        made = None if whole is False else stopped_explorer(obj, error, whole)
+        made = None if whole is False else stopped_explorer(obj, error)
         if made is None:
             raise
         return made
@@ -176,10 +176,7 @@ def graph_whole(
 
 
 def explorer_of(
-    obj: Any,
-    model: Captured,
-    first: FirstView = PLAIN,
-    loss: Callable[[Any], Any] | None = None,
+    obj: Any, model: Captured, first: FirstView = PLAIN, loss: Callable[[Any], Any] | None = None
 ) -> Explorer:
     """Return the explorer of a captured model; obj: the model itself, for its name."""
     within = "" if loss is None else "model"
@@ -190,10 +187,10 @@ def explorer_of(
     return Explorer(content, verdict(model), first.focus)
 
 
-def stopped_explorer(obj: Any, error: TraceError, whole: bool | None) -> Explorer | None:
-    """Return the explorer of what ran before a model raised; None if little or nothing is known."""
+def stopped_explorer(obj: Any, error: TraceError) -> Explorer | None:
+    """Return the explorer of what ran before a model raised; None if that isn't known."""
     stopped = None if error.before is None else error.before()
-    if stopped is None or (whole is None and not is_large(stopped.model)):
+    if stopped is None:
         return None
     content = Content(name_of(obj), stopped.model, Witness(stopped.model), stopped)
     content.data["failure"] = list(error.pair)

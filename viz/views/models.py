@@ -31,7 +31,8 @@ def _located(function: Callable[..., T], model: Any, inputs: Sequence[Any]) -> T
     try:
         return function(model, inputs)
     except GraphError as error:
-        if error.ran is None or error.ran.filename.startswith(OWN):
+        line = error.ran or error.defined
+        if line is None or line.filename.startswith(OWN):
             error.ran = user()
         raise
 

@@ -143,9 +143,7 @@ def _noted(jax: Any, scopes: list[str]) -> Iterator[None]:
         jax.named_scope = real
 
 
-def _stopped(
-    jax: Any, arguments: Arguments, closed: Any, call: Call, scopes: list[str]
-) -> Stopped | None:
+def _stopped(jax: Any, arguments: Arguments, closed: Any, call: Call, scopes: list[str]) -> Stopped:
     """Return what was traced as a graph, and the parameters that were not read yet."""
     reader = Reader(jax, Builder())
     builder = reader.builder
@@ -153,9 +151,7 @@ def _stopped(
     operands = [x for x in reader.read(closed.jaxpr, closed.consts, given) if isinstance(x, Node)]
     read = {x for node in builder.graph.nodes for x in node.inputs} | {*operands}
     made = [n for n in builder.graph.nodes if n.inputs and n not in read]
-    ends = list(dict.fromkeys([*made, *operands]))
-    if not ends:
-        return None
+    ends = list(dict.fromkeys([*made, *operands, *builder.feeds]))
     values = Interpreter(ends)(
         builder.feeds, {v: v.attrs["value"] for v in builder.graph.variables}
     )
@@ -167,7 +163,7 @@ def _stopped(
     line = None if call.line is None else (call.line.code, call.line.lasti)
     return Stopped(
         builder.captured(SYSTEM, ends, values, {}, about),
-        call.name,
+        call.name or arguments.called,
         operands,
         builder.entered(path_of(call.functions, scopes)),
         line,

@@ -306,10 +306,7 @@ class Reader:
         name = equation.primitive.name
         name = name if inner is None else inner.jaxpr.debug_info.func_name
         own_rule = inner is not None or (name in PRIMITIVES and self.careful)
-        if own_rule:
-            self.builder.own_rules.append((name, self.line))
-        else:
-            self.builder.boxes.append(name)
+        self.builder.boxed(name, self.line, own_rule)
         for y in equation.outvars:
             self.expect_numbers(y.aval.dtype)
         specs = [Spec(y.aval.shape, np.dtype(y.aval.dtype)) for y in equation.outvars]

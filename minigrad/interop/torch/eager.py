@@ -187,8 +187,8 @@ class Notes:
         if event.kind == "built":
             node.keep([getattr(x, "data", x) for x in event.operands])
 
-    def boxed(self, name: str, lost: bool) -> None:
-        """Note an operator without a counterpart here; lost: it has no derivative in PyTorch."""
+    def boxed(self, name: str, lost: bool, custom: bool) -> None:
+        """Note an operator that calls PyTorch; lost: without a derivative; custom: the user's."""
 
     def asks(self, x: Any) -> bool:
         """Return whether one of our values requires a gradient."""
@@ -262,7 +262,7 @@ class Notes:
         # inside an operator no tensor of theirs requires a gradient
         requires_grad = [self.asks(x) for x in values]
         passing, lost = passes(pull, held, arrays, requires_grad)
-        self.boxed(name, lost)
+        self.boxed(name, lost, custom=not hasattr(function, "_schema"))
         boxes = box(name, SYSTEM, call, pull, values, specs, passing)
         return boxes if several else boxes[0]
 
@@ -301,8 +301,8 @@ class GraphNotes(Notes):
     def heard(self, event: Event) -> None:
         """Ignore the event: a graph keeps its operands anyway."""
 
-    def boxed(self, name: str, lost: bool) -> None:
-        self.builder.boxes.append(name)
+    def boxed(self, name: str, lost: bool, custom: bool) -> None:
+        self.builder.boxed(name, None, custom)
         if lost:
             self.builder.lost.append(name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from minigrad import ops
 from minigrad.core import Op
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, fill, one_line
-from minigrad.diagnostics.source import Location
+from minigrad.diagnostics.source import Location, is_user_code
 from minigrad.interop.boxes import refused
 from minigrad.interop.captured import About, Builder, Refused, Stopped, frames_of, users
 from minigrad.interop.torch.eager import GraphNotes, Notes
@@ -36,8 +37,8 @@ def stop(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, error: 
     else:
         repeated = False
     ran = location(torch, error)
-    inputs_missing = isinstance(error, TypeError) and ran is None
-    remedy = fill("model_inputs" if inputs_missing else "model_correct", system=SYSTEM)
+    missing = "model_inputs" if isinstance(error, TypeError) else "model_correct_layer"
+    remedy = fill("model_correct" if ran else missing, system=SYSTEM)
     fields: dict[str, Any] = {"where": _where(module, error), "error": reason(error)}
     fields |= {"remedy": remedy, "system": SYSTEM, "ran": ran}
     if not repeated or notes.failed is None:
@@ -64,16 +65,16 @@ def ran_before(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -
     made = [n for n in builder.graph.nodes if n in builder.originals]
     read = {x for n in made for x in n.inputs}
     read |= {n for n in made if n.op is ops.stop_gradient}  # unread ones are what autograd saves
-    ends = [n for n in made if n not in read] or [*builder.feeds]
+    ends = [n for n in made if n not in read]
     about = About(refused=Refused("", ""), recorded=True)
-    name = ""
+    name = where.text if where is not None else type(module).__name__
     operands: list[Node] = []
     if notes.failed is not None:
         function, given = notes.failed
         name = getattr(function, "__name__", str(function)).strip("_")
         operands = [x for x in leaves(notes.mapped(given)) if isinstance(x, Node)]
     known = {**builder.feeds, **builder.originals}
-    ends = [n for n in dict.fromkeys([*ends, *operands]) if n in known]
+    ends = [n for n in dict.fromkeys([*ends, *operands, *builder.feeds]) if n in known]
     scopes = notes.layers.scope(notes.path[-1])
     parts = [path for path, part in module.named_modules() if not [*part.children()]]
     after = parts.index(notes.path[-1]) + 1 if notes.path[-1] in parts else 0
@@ -112,12 +113,12 @@ def reason(error: BaseException) -> str:
 
 
 def location(torch: Any, error: BaseException) -> Location | None:
-    """Return the innermost user line that an error went through."""
-    found = None
-    for frame, lasti in frames_of(error):
-        if users(frame.f_code.co_filename, torch.__path__[0]):
-            found = Location(frame.f_code, lasti)
-    return found
+    """Return the innermost line outside of PyTorch that an error went through, best the user's."""
+    places = [(frame.f_code, lasti) for frame, lasti in frames_of(error)]
+    files = [(x, x[0].co_filename) for x in places if is_user_code(x[0].co_filename)]
+    own = [x for x, file in files if users(file, torch.__path__[0])]
+    own = own or [x for x, file in files if not file.startswith(torch.__path__[0] + os.sep)]
+    return Location(*own[-1]) if own else None
 
 
 def _where(module: Any, error: BaseException) -> Pair:

@@ -189,7 +189,7 @@ class Reader:
 
     def _box(self, name: str, node: Any, args: Any, kwargs: Any) -> Any:
         """Build a node that calls a PyTorch operator without a counterpart here."""
-        self.builder.boxes.append(name)
+        self.builder.boxed(name, None, custom=not hasattr(node.target, "_schema"))
         inputs = leaves([*args, *kwargs.values()])
         values = leaves(self._real([*node.args, *node.kwargs.values()]))
         pairs = [(x, v) for x, v in zip(inputs, values, strict=True) if isinstance(x, Node)]
