@@ -1,6 +1,6 @@
 """How the gradient of a result becomes gradients of its operands: an operator's rules, applied.
 
-Each wanted operand gets its contribution, in the operand's own shape.
+Each operand at `wrt` (with respect to) gets its contribution, in the operand's own shape.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ NOTHING, SHAPE, DATA = 0, 1, 2
 class Retained:
     """The values that an operator's gradient rules read, for one choice of operands with gradients.
 
-    `usage` says for the result and each operand: NOTHING, SHAPE or DATA. `wanted` are the
+    `usage` says for the result and each operand: NOTHING, SHAPE or DATA. `wrt` are the
     positions of the operands that get a gradient. `ranked`: a rule asked for the number of axes.
     """
 
     usage: tuple[int, ...]
-    wanted: tuple[int, ...]
+    wrt: tuple[int, ...]
     ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pullback:
-    """The rules of one operator for operands of which those at `wanted` get a gradient.
+    """The rules of one operator for operands of which those at `wrt` get a gradient.
 
-    `pull(g, node)` gives (where to, how much, position) for each wanted operand, in their order; it
+    `pull(g, node)` gives (where to, how much, position) for each operand at `wrt`, in order; it
     reads what the node saved. `usage` is what the rules read of the result and of each operand,
     `keeps` which of these the node must save, `count` how many operands there are.
     """
 
     op: Op
     usage: tuple[int, ...]
-    wanted: tuple[int, ...]
+    wrt: tuple[int, ...]
     pull: Pull
     keeps: tuple[bool, ...]
     has_data: bool
@@ -64,7 +64,7 @@ class Pullback:
         fit = range(len(usage)) if op.broadcasts else ()
         pull = functools.partial(apply_rules, op, needs, fit)
         keeps = tuple([used == DATA for used in usage])
-        return cls(op, usage, needs.wanted, pull, keeps, DATA in usage, len(usage) - 1)
+        return cls(op, usage, needs.wrt, pull, keeps, DATA in usage, len(usage) - 1)
 
 
 def apply_rules(
@@ -81,22 +81,22 @@ def apply_rules(
         shape_of(source) if part == SHAPE else value
         for value, part, source in zip(saved, needs.usage, (node, *sources), strict=True)
     ]
-    return contributions(op, needs.wanted, g, values, node.attrs, sources, fit)
+    return contributions(op, needs.wrt, g, values, node.attrs, sources, fit)
 
 
 def contributions(
     op: Op,
-    wanted: Sequence[int],
+    wrt: Sequence[int],
     g: Any,
     values: Sequence[Any],
     attrs: Attrs,
     targets: Sequence[Any],
     fit: Container[int],
 ) -> list[Contribution]:
-    """Return what the rules contribute to each wanted operand, if a gradient flows to it."""
+    """Return what the rules contribute to each operand at `wrt`, if a gradient flows to it."""
     found = []
     rules = context.now.rules.get(op)
-    for i, part in zip(wanted, pull_back(op, wanted, g, values, attrs, rules), strict=True):
+    for i, part in zip(wrt, pull_back(op, wrt, g, values, attrs, rules), strict=True):
         if part is not None:
             target = targets[i]
             found.append((target, unbroadcast(part, target) if i in fit else part, i))
@@ -130,42 +130,42 @@ def pull_as_followed(g: Any, node: Any) -> list[Contribution]:
 
 def pull_back(
     op: Op,
-    wanted: Iterable[int],
+    wrt: Iterable[int],
     g: Any,
     values: Sequence[Any],
     attrs: Attrs,
     others: Rules | None = None,
 ) -> Any:
-    """Return the gradients of the operands at `wanted`, by the operator's rules or by others."""
+    """Return the gradients of the operands at `wrt`, by the operator's rules or by others."""
     vjp = op.vjp if others is None else others
     if not isinstance(vjp, tuple):
-        parts = vjp(g, *values, wanted=tuple(wanted), **attrs)
-        return [parts[i] for i in wanted]
-    rules = [vjp[i] for i in wanted]
+        parts = vjp(g, *values, wrt=tuple(wrt), **attrs)
+        return [parts[i] for i in wrt]
+    rules = [vjp[i] for i in wrt]
     return [None if rule is None else rule(g, *values, **attrs) for rule in rules]
 
 
 def unbroadcast(part: Any, target: Any) -> Any:
     """Sum a gradient over the axes along which its operand had been repeated."""
     if type(part) is ndarray:
-        mine, wanted = part.shape, target.shape
-        lead = len(mine) - len(wanted)
-        if lead > 0 and mine[lead:] == wanted:  # as for a bias
-            if single_axes_first(mine, lead):
-                return part.reshape(wanted)  # what the sum would give
+        actual, expected = part.shape, target.shape
+        lead = len(actual) - len(expected)
+        if lead > 0 and actual[lead:] == expected:  # as for a bias
+            if single_axes_first(actual, lead):
+                return part.reshape(expected)  # what the sum would give
             return ops.sum.run(None, part, axis=tuple(range(lead)))
     spec = getattr(target, "spec", None)  # of a node: it tells unknown lengths apart
-    mine, wanted = (part.spec.shape, spec.shape) if spec else (part.shape, target.shape)
-    if mine == wanted and mine is not None:
+    actual, expected = (part.spec.shape, spec.shape) if spec else (part.shape, target.shape)
+    if actual == expected and actual is not None:
         return part
-    lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
-    if mine is None or wanted is None or _may_stretch(mine[lead:], wanted):
+    lead = 0 if actual is None or expected is None else len(actual) - len(expected)
+    if actual is None or expected is None or _may_stretch(actual[lead:], expected):
         return ops.sum_like(part, shape_of(target))
     return ops.sum(part, axis=tuple(range(lead)))
 
 
-def _may_stretch(mine: Shape, wanted: Shape) -> bool:
-    pairs = zip(mine, wanted, strict=True)
+def _may_stretch(actual: Shape, expected: Shape) -> bool:
+    pairs = zip(actual, expected, strict=True)
     return any(m != n and (n == 1 or isinstance(n, Dim)) for m, n in pairs)
 
 

@@ -30,24 +30,24 @@ def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs
     """Derive what must be saved for backward by applying the rules once to stand-ins.
 
     `specs` are those of the result and the operands; `mask` says which operands want a gradient.
-    Nothing is wanted of an operand that has no rule.
+    An operand without a rule gets none.
     """
-    wanted = tuple(i for i, want in enumerate(mask) if want and op.has_rule(i))
-    if not wanted:
+    wrt = tuple(i for i, want in enumerate(mask) if want and op.has_rule(i))
+    if not wrt:
         return Retained((NOTHING,) * len(specs), ())
-    probes, results = build(op, wanted, specs, attrs)
+    probes, results = build(op, wrt, specs, attrs)
     for x in results:
         if isinstance(x, Probe):
             x.read(DATA)  # one of them may be handed on as it is
-    return Retained(tuple([x.part for x in probes[1:]]), wanted, any(x.ranked for x in probes))
+    return Retained(tuple([x.part for x in probes[1:]]), wrt, any(x.ranked for x in probes))
 
 
 def build(
-    op: Op, wanted: Sequence[int], specs: Sequence[Spec], attrs: Attrs
+    op: Op, wrt: Sequence[int], specs: Sequence[Spec], attrs: Attrs
 ) -> tuple[list[Probe], list[Any]]:
     """Make stand-ins for gradient, result and operands; return them and the rules' results."""
     probes = [Probe(spec) for spec in (specs[0], *specs)]
-    return probes, pull_back(op, wanted, probes[0], probes[1:], attrs)
+    return probes, pull_back(op, wrt, probes[0], probes[1:], attrs)
 
 
 class Probe(BaseNode, Value):

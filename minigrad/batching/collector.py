@@ -231,11 +231,11 @@ class Collector:
         """Run all groups that are left."""
         self.run(self.pending)
 
-    def run(self, wanted: Iterable[Group]) -> None:
+    def run(self, groups: Iterable[Group]) -> None:
         """Run groups and what they depend on. After an error nothing is left to run."""
         try:
             with at_once():
-                for together in Agenda(leading_to(wanted)):
+                for together in Agenda(leading_to(groups)):
                     how = run_together(together)
                     if listeners:
                         self.notebook.report_group(together, how)

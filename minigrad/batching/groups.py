@@ -202,9 +202,9 @@ class Group:
                 sources.add(None if isinstance(look, (tuple, type)) else look)
 
 
-def leading_to(wanted: Iterable[Group]) -> list[Group]:
+def leading_to(groups: Iterable[Group]) -> list[Group]:
     """Return the groups that must still run before these; earlier ones first."""
-    found = {g for g in wanted if not g.ran}
+    found = {g for g in groups if not g.ran}
     stack = list(found)
     while stack:
         group = stack.pop()

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.compiler.executors import Choose, batch_last, expand, region_of, tiled
 from minigrad.compiler.layout import Layout, Specs, concrete_specs, is_known, shape_of
-from minigrad.compiler.plan import Arena, Plan, Wanted, lay_apart, share_buffers
+from minigrad.compiler.plan import Arena, Plan, Request, lay_apart, share_buffers
 from minigrad.compiler.regions import Place, Region
 from minigrad.compiler.slots import Calls, Slot, base_of, like, outward
 from minigrad.core import Array, Spec
@@ -34,12 +34,12 @@ class Builder(Calls):
         choose: Choose,
         apart: bool = False,
         exact: bool = False,
-        planner: Callable[[Sequence[Wanted]], Plan] = share_buffers,
+        planner: Callable[[Sequence[Request]], Plan] = share_buffers,
     ) -> None:
         super().__init__()
         self.layout, self.specs, self.exact = layout, specs, exact
-        wanted = layout.wanted(specs)
-        self.plan: Plan = lay_apart(wanted) if apart else planner(wanted)
+        requests = layout.requests(specs)
+        self.plan: Plan = lay_apart(requests) if apart else planner(requests)
         self.arena = Arena(self.plan)
         self.slots: dict[Node, Slot] = {}
         self.kernel_bytes = 0

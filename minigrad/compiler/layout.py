@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from minigrad import control, ops
-from minigrad.compiler.plan import Wanted, depth_first, share_buffers
+from minigrad.compiler.plan import Request, depth_first, share_buffers
 from minigrad.core import Spec, TupleSpec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
@@ -113,9 +113,9 @@ class Layout:
         self.order = depth_first(self.graph)
         if all(map(operator.is_, self.order, as_built)):
             return
-        bytes_as_built = share_buffers(self.wanted(specs)).bytes
+        bytes_as_built = share_buffers(self.requests(specs)).bytes
         self.lives = self._lives()
-        if share_buffers(self.wanted(specs)).bytes >= bytes_as_built:
+        if share_buffers(self.requests(specs)).bytes >= bytes_as_built:
             self.order, self.lives = as_built, lives
 
     def _assigned(self) -> dict[Node, Node]:
@@ -177,11 +177,11 @@ class Layout:
             if self.kind[n] == "planned"
         }
 
-    def wanted(self, specs: Mapping[Node, Spec]) -> list[Wanted]:
+    def requests(self, specs: Mapping[Node, Spec]) -> list[Request]:
         """Return the values that need a place in the arena, with their sizes."""
         over = self.graph.in_place
         return [
-            Wanted(n, shape_of(specs[n]), *life, (over[n],) if n in over else ())
+            Request(n, shape_of(specs[n]), *life, (over[n],) if n in over else ())
             for n, life in self.lives.items()
         ]
 

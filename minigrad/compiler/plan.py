@@ -89,7 +89,7 @@ def block(size: int) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Request:
     """A value that needs memory: its size, its steps, and whose buffer it may take over."""
 
     node: Node
@@ -103,7 +103,7 @@ class Wanted:
         return math.prod(self.shape) * self.node.dtype.itemsize
 
 
-def share_buffers(wanted: Sequence[Wanted]) -> Plan:
+def share_buffers(requests: Sequence[Request]) -> Plan:
     """Give every value a buffer, in the order of the steps: the smallest free one that holds it.
 
     A free buffer that is too small is made larger before a new one is added. Operands are still
@@ -117,7 +117,7 @@ def share_buffers(wanted: Sequence[Wanted]) -> Plan:
     last: dict[Node, int] = {}
     lifetimes = []
     done = 0
-    for value in sorted(wanted, key=lambda w: w.start):
+    for value in sorted(requests, key=lambda w: w.start):
         for step in range(done, value.start):
             for i in ends.pop(step, ()):
                 bisect.insort(free, (sizes[i], i))
@@ -140,23 +140,23 @@ def share_buffers(wanted: Sequence[Wanted]) -> Plan:
     return Plan(tuple(lifetimes), buffers)
 
 
-def lay_apart(wanted: Sequence[Wanted]) -> Plan:
+def lay_apart(requests: Sequence[Request]) -> Plan:
     """Give every value a buffer of its own, whatever its lifetime."""
-    end = max((value.end for value in wanted), default=0)
-    return share_buffers([replace(value, end=end, successor_of=()) for value in wanted])
+    end = max((value.end for value in requests), default=0)
+    return share_buffers([replace(value, end=end, successor_of=()) for value in requests])
 
 
 Lives = Mapping[Node, tuple[int, int]]
 Planner = Callable[[Lives, Mapping[Node, int]], Mapping[Node, int]]
 
 
-def planned_by(planner: Planner, wanted: Sequence[Wanted]) -> Plan:
+def planned_by(planner: Planner, requests: Sequence[Request]) -> Plan:
     """Check and return a user's plan: where in the arena each value begins.
 
     planner: takes the first and last step of each value, and its bytes; returns its offset. A
     value has a buffer of its own, and those of values that never live at one step may overlap.
     """
-    found = sorted(wanted, key=lambda w: w.start)
+    found = sorted(requests, key=lambda w: w.start)
     sizes = {w.node: aligned(w.bytes) for w in found}
     offsets = planner({w.node: (w.start, w.end) for w in found}, sizes)
     buffers = tuple(Buffer(_offset_of(w.node, offsets), sizes[w.node]) for w in found)
@@ -182,14 +182,14 @@ def _offset_of(node: Node, offsets: Mapping[Node, int]) -> int:
     return offset
 
 
-def _refuse_overlap(old: Wanted, at: Buffer, new: Wanted, place: Buffer) -> None:
+def _refuse_overlap(old: Request, at: Buffer, new: Request, place: Buffer) -> None:
     if at.offset < place.offset + place.bytes and place.offset < at.offset + at.bytes:
         facts = {"first": old.node.name, "second": new.node.name, "step": new.start}
         raise GraphError("plan_overlap", **facts, end=old.end, defined=new.node.where, ran=here())
 
 
 def _taken_over(
-    value: Wanted, buffer_of: Mapping[Node, int], last: Mapping[Node, int], sizes: Sequence[int]
+    value: Request, buffer_of: Mapping[Node, int], last: Mapping[Node, int], sizes: Sequence[int]
 ) -> int | None:
     for x in value.successor_of:
         if last.get(x) == value.start and sizes[buffer_of[x]] >= aligned(value.bytes):

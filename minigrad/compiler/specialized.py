@@ -18,7 +18,7 @@ from minigrad.compiler.builder import Builder
 from minigrad.compiler.executors import Choose, Joined, joined
 from minigrad.compiler.layout import Layout, Specs
 from minigrad.compiler.memory import DoubleBuffer, apart, own
-from minigrad.compiler.plan import Lifetime, Plan, Wanted, share_buffers
+from minigrad.compiler.plan import Lifetime, Plan, Request, share_buffers
 from minigrad.compiler.slots import Call, Slot
 from minigrad.compiler.text.program import FILE, Text, write
 from minigrad.core import STOPS, Array, Spec, events, explain, float32, silence, spec_of
@@ -64,7 +64,7 @@ class SpecializedProgram:
         choose: Choose,
         pairs: dict[Node, DoubleBuffer],
         apart: bool = False,
-        planner: Callable[[Sequence[Wanted]], Plan] = share_buffers,
+        planner: Callable[[Sequence[Request]], Plan] = share_buffers,
     ) -> None:
         self.layout, self.specs = layout, specs
         self.built = built = Builder(layout, specs, choose, apart, planner=planner)

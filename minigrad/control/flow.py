@@ -261,11 +261,11 @@ def _values(node: Node) -> list[Node]:
 
 
 def _cond_gradient(
-    g: Any, y: Any, pred: Any, *xs: Any, wanted: Sequence[int], then: Graph, orelse: Graph
+    g: Any, y: Any, pred: Any, *xs: Any, wrt: Sequence[int], then: Graph, orelse: Graph
 ) -> list[Any]:
     """Build the gradient of the branch taken, as a branch on the same condition."""
     bodies, gs = (then, orelse), Parts.of(g).parts
-    targets = [i - 1 for i in wanted if _reached(bodies, i - 1)]
+    targets = [i - 1 for i in wrt if _reached(bodies, i - 1)]
     result: list[Any] = [None] * (len(xs) + 1)
     if not targets:
         return result
@@ -287,7 +287,7 @@ def _loop_gradient(
     g: Any,
     y: Any,
     *xs: Any,
-    wanted: Sequence[int],
+    wrt: Sequence[int],
     body: Graph,
     carries: int,
     sequences: int = 0,
@@ -301,8 +301,8 @@ def _loop_gradient(
     """
     n, m, gs = carries, sequences, Parts.of(g).parts
     floats = [i for i in range(n) if body.inputs[i].dtype.kind == "f"]
-    captured = [i for i in wanted if i >= n + m and _reached([body], i)]
-    sliced = [i for i in wanted if n <= i < n + m and _reached([body], i)]
+    captured = [i for i in wrt if i >= n + m and _reached([body], i)]
+    sliced = [i for i in wrt if n <= i < n + m and _reached([body], i)]
     states = [y.graph.add(HISTORY, (y,), _history(body, i)) for i in range(n)]
     values = _values(y)
     start = [gs[i] if i in gs else zeros_like(values[i]) for i in floats]
@@ -346,11 +346,11 @@ def _pull(
     nodes = [ops.identity(graph.lift(x)) for x in inputs]  # one input may stand in two places
     outputs = graph.inline(body, nodes, effects=False)
     pairs = [(outputs[i], seed) for i, seed in seeds.items()]
-    wanted = [nodes[i] for i in targets]
+    xs = [nodes[i] for i in targets]
     found: list[Any] = [None] * len(targets)
     if pairs:
-        found = gradients([y for y, _ in pairs], wanted, [seed for _, seed in pairs])
-    return [zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
+        found = gradients([y for y, _ in pairs], xs, [seed for _, seed in pairs])
+    return [zeros_like(x) if g is None else g for x, g in zip(xs, found, strict=True)]
 
 
 def _history(body: Graph, i: int) -> Attrs:

@@ -141,9 +141,9 @@ def _begin_step(node: Node, count: int) -> None:
 
 def _find_histories(steps: Sequence[Any]) -> None:
     """Mark the loops whose states are read, so that they keep them."""
-    wanted = {step.node.inputs[0] for step in steps if step.node.op is HISTORY}
+    readers = {step.node.inputs[0] for step in steps if step.node.op is HISTORY}
     for step in steps:
-        step.keeps_history = step.node in wanted
+        step.keeps_history = step.node in readers
 
 
 PREPARED[HISTORY] = _find_histories

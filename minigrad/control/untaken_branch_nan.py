@@ -101,12 +101,12 @@ def _steep(x: Node, values: Values) -> Iterator[Node]:
     """Yield the nodes before x whose rules turn a gradient of 0 into NaN."""
     for node in ancestors([x]):
         operands = [values[v] for v in node.inputs]
-        wanted = [i for i, v in enumerate(node.inputs) if v.dtype.kind == "f"]
-        wanted = [i for i in wanted if node.op.has_rule(i)]
-        if node.op.effect or node.op.infer or not wanted or any(map(_has_nan, operands)):
+        wrt = [i for i, v in enumerate(node.inputs) if v.dtype.kind == "f"]
+        wrt = [i for i in wrt if node.op.has_rule(i)]
+        if node.op.effect or node.op.infer or not wrt or any(map(_has_nan, operands)):
             continue
         y = values[node]
-        parts = pull_back(node.op, wanted, np.zeros_like(y), (y, *operands), node.attrs)
+        parts = pull_back(node.op, wrt, np.zeros_like(y), (y, *operands), node.attrs)
         if any(part is not None and _has_nan(part) for part in parts):
             yield node
 

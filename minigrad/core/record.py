@@ -86,8 +86,8 @@ class Op:
         vjp      for each operand a rule (g, y, *operands, **attrs) -> its gradient, written in
                  operators; it may read shapes, never data. None: no gradient flows there.
                  Where the number of operands is open, or they share work: one rule for all,
-                 (g, y, *operands, wanted, **attrs) -> list of gradients, those at the positions
-                 `wanted` filled in (None: no gradient flows there)
+                 (g, y, *operands, wrt, **attrs) -> list of gradients, those at the positions
+                 `wrt` filled in (None: no gradient flows there)
         dtype    (*dtypes) -> dtype of the result
         inputs   (*dtypes) -> dtype that operands are cast to first; None: taken as they come
         infer    (specs, attrs) -> spec of the result, where shape and dtype rules do not suffice

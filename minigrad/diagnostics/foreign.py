@@ -227,7 +227,7 @@ VALUES |= EITHER_WAY | spoken(
         "split(x, split_size, axis=0)": "mg.split(x, axis=axis, **parts(split_size))",
         "sub(x, other)": "x - other",
         "take(x, indices, axis=None)": "mg.take(x.flatten() if axis is None else x, indices, axis)",
-        "to(x, *wanted)": "moved(x, wanted)",
+        "to(x, *target)": "moved(x, target)",
         "type_as(x, other)": "x.astype(other.dtype)",
         "view_as(x, other)": "x.view(other.shape)",
     }

@@ -74,9 +74,9 @@ def _on_cpu(x: Any, device: Any) -> Any:
     return x
 
 
-def _moved(x: Any, wanted: tuple[Any, ...]) -> Any:
+def _moved(x: Any, targets: tuple[Any, ...]) -> Any:
     """Cast x to a data type, or to that of another value; the only device is the CPU."""
-    for item in wanted:
+    for item in targets:
         if str(item).startswith(("cpu", "cuda", "mps", "xpu")):
             x = _on_cpu(x, item)
         else:

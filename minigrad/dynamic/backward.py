@@ -105,9 +105,9 @@ class Walk:
         rejoin = self._with_history if self.create_graph else self._alone
         pairs = zip(saved, (node, *sources), strict=True)
         values = [rejoin(value, source, node) for value, source in pairs]
-        every = node.pullback.wanted if op.broadcasts else ()
+        every = node.pullback.wrt if op.broadcasts else ()
         found = contributions(
-            op, node.pullback.wanted, self._tensor(g), values, node.attrs, sources, every
+            op, node.pullback.wrt, self._tensor(g), values, node.attrs, sources, every
         )
         return [(target, self._tensor(part), i) for target, part, i in found]
 

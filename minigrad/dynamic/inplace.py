@@ -95,7 +95,7 @@ def change(
         attrs,
     )
     node = None
-    if pullback is not None and pullback.wanted:
+    if pullback is not None and pullback.wrt:
         node = reader.record(pullback, attrs, tensors, saved, mask, x._array)
     if tracked:
         x.creator, x.requires_grad = node, node is not None
@@ -290,9 +290,9 @@ class InPlace(Value):
         change(self, op, operands, attrs, "x[…] =")
 
 
-def _stretches(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def _stretches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     """Return whether an array can be broadcast to this shape."""
-    if len(shape) > len(wanted):
+    if len(shape) > len(target):
         return False
-    pairs = zip(shape[::-1], wanted[::-1], strict=False)
+    pairs = zip(shape[::-1], target[::-1], strict=False)
     return all(m in (1, n) for m, n in pairs)

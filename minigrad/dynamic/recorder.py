@@ -62,7 +62,7 @@ class TapeReader:
         mask = tuple([isinstance(x, tensor) and x.requires_grad for x in tensors])
         if True in mask and context.now.recording:
             pullback = self.pullback(op, mask, y, arrays, attrs)
-            if pullback.wanted:
+            if pullback.wrt:
                 node = self.record(pullback, attrs, tensors, arrays, mask, y)
         if listeners:
             if node is not None:

@@ -224,7 +224,7 @@ def split(
     [(2, 2), (3, 2)]
     """
     named = {"lengths": lengths, "sections": sections, "split_size": split_size}
-    given = [(way, wanted) for way, wanted in named.items() if wanted is not None]
+    given = [(way, size) for way, size in named.items() if size is not None]
     if arguments.is_whole(lengths):
         ours = f"mg.split(x, split_size={lengths})", f"mg.split(x, sections={lengths})"
         raise arguments.two_readings(

@@ -56,9 +56,9 @@ def whole_box(
     called because its gradient is not that of its parts.
     """
 
-    def back(g: Any, y: Any, *xs: Any, wanted: Sequence[int], **attrs: Any) -> list[Any]:
+    def back(g: Any, y: Any, *xs: Any, wrt: Sequence[int], **attrs: Any) -> list[Any]:
         found: list[Any] = [None] * len(xs)
-        positions = [i for i in wanted if xs[i].dtype.kind in "fc"]
+        positions = [i for i in wrt if xs[i].dtype.kind in "fc"]
         if pull is not None and positions:
             given = Parts.of(g).parts
             mine = _gradients(name, system, pull, tuple(given), positions, xs)
@@ -131,9 +131,9 @@ def _part(
     def kernel(out: Array | None, *arrays: Array, **attrs: Any) -> Array:
         return into(out, np.asarray(call(*arrays)[index])[()])
 
-    def back(g: Any, y: Any, *xs: Any, wanted: Sequence[int], **attrs: Any) -> list[Any]:
+    def back(g: Any, y: Any, *xs: Any, wrt: Sequence[int], **attrs: Any) -> list[Any]:
         found: list[Any] = [None] * len(xs)
-        for i in wanted:
+        for i in wrt:
             if xs[i].dtype.kind in "fc" and i in to:
                 found[i] = _gradient(name, system, pull, index, i)(g, *xs)
         return found

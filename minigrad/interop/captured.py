@@ -58,11 +58,11 @@ class Captured:
     def gradients_here(self) -> Sequence[Node | None]:
         """The nodes of the gradients that are checked; None if there is no gradient."""
         real = [y for y in self.outputs if y.dtype.kind == "f"]
-        wanted = [self.leaves[name] for name in self.gradients]
-        if not real or not wanted or self.about.refused is not None:
-            return [None] * len(wanted)
+        leaves = [self.leaves[name] for name in self.gradients]
+        if not real or not leaves or self.about.refused is not None:
+            return [None] * len(leaves)
         with self.graph:
-            return gradients(real, wanted, [self.graph.constant(seed(y)) for y in real])
+            return gradients(real, leaves, [self.graph.constant(seed(y)) for y in real])
 
     def gaps(self) -> tuple[float, float]:
         """Return the relative gaps of values and of gradients to the original's."""

@@ -171,11 +171,11 @@ def _broadcast_to_shape(x: Shape, shape: Shape) -> Shape:
     lead = len(shape) - len(x)
     result = list(shape)
     for i, n in enumerate(x):
-        wanted = shape[lead + i] if lead >= 0 else -1
-        if lead < 0 or (n not in (1, wanted) and wanted != -1 and not isinstance(n, Dim)):
+        expected = shape[lead + i] if lead >= 0 else -1
+        if lead < 0 or (n not in (1, expected) and expected != -1 and not isinstance(n, Dim)):
             shown = show_shape(public_shape(x))
             raise ShapeError("broadcast_to", op="BroadcastTo", shape=shown, target=shape)
-        result[lead + i] = n if wanted == -1 else wanted
+        result[lead + i] = n if expected == -1 else expected
     return tuple(result)
 
 

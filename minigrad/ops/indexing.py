@@ -229,11 +229,11 @@ def _add_at(out: Array, g: Array, x: Any, *indices: Array, axis: int = 0) -> Arr
     return into(out, result.reshape(shape))
 
 
-def _taken(g: Any, y: Any, x: Any, *indices: Any, wanted: Any, axis: int = 0) -> list[Any]:
+def _taken(g: Any, y: Any, x: Any, *indices: Any, wrt: Any, axis: int = 0) -> list[Any]:
     return [add_at(g, x, *indices, axis=axis), *[None] * len(indices)]
 
 
-def _added(h: Any, y: Any, g: Any, x: Any, *indices: Any, wanted: Any, axis: int = 0) -> list[Any]:
+def _added(h: Any, y: Any, g: Any, x: Any, *indices: Any, wrt: Any, axis: int = 0) -> list[Any]:
     return [take(h, *indices, axis=axis), *[None] * (len(indices) + 1)]
 
 

@@ -65,17 +65,17 @@ def _concatenate(out: Array, *xs: Array, axis: int = 0) -> Array:
     return np.concatenate(xs, axis=axis, out=out)
 
 
-def _pieces(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
+def _pieces(g: Any, y: Any, *xs: Any, wrt: Sequence[int], axis: int = 0) -> list[Any]:
     """Split the gradient into the parts of the operands."""
     result: list[Any] = [None] * len(xs)
     lengths: list[Any] = [None if x.shape is None else x.shape[axis] for x in xs]
     if None in lengths:  # the graph does not know yet where the parts begin
-        for i in wanted:
+        for i in wrt:
             result[i] = piece(g, *xs, index=i, axis=axis)
         return result
     ends = list(itertools.accumulate(lengths))
     axis = positive_axis("Concatenate", axis, xs[0].shape)
-    for i in wanted:
+    for i in wrt:
         result[i] = slice_(g, key=(*(FULL,) * axis, (ends[i] - lengths[i], ends[i], None)))
     return result
 
@@ -109,7 +109,7 @@ def _piece(out: Array, g: Array, *xs: Any, index: int, axis: int = 0) -> Array:
     return into(out, g[key])
 
 
-def _piece_back(h: Any, y: Any, g: Any, *xs: Any, wanted: Any, index: int, axis: int = 0) -> Any:
+def _piece_back(h: Any, y: Any, g: Any, *xs: Any, wrt: Any, index: int, axis: int = 0) -> Any:
     parts = [h if i == index else full_like(x, value=0.0, dtype=g.dtype) for i, x in enumerate(xs)]
     return [concatenate(*parts, axis=axis), *[None] * len(xs)]
 
@@ -141,12 +141,12 @@ def _stack(out: Array, *xs: Array, axis: int = 0) -> Array:
     return np.stack(xs, axis=axis, out=out)
 
 
-def _layers(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
+def _layers(g: Any, y: Any, *xs: Any, wrt: Sequence[int], axis: int = 0) -> list[Any]:
     if axis < 0:
         keys: list[Any] = [("...", i, *(FULL,) * (-axis - 1)) for i in range(len(xs))]
     else:
         keys = [(*(FULL,) * axis, i) for i in range(len(xs))]
-    return [slice_(g, key=keys[i]) if i in wanted else None for i in range(len(xs))]
+    return [slice_(g, key=keys[i]) if i in wrt else None for i in range(len(xs))]
 
 
 stack = operator(
@@ -181,23 +181,23 @@ WAYS = {"sections": _equal, "split_size": _of_size, "chunks": _at_most}
 
 
 @located
-def split(x: Any, way: str, wanted: Any, axis: int = 0) -> list[Any]:
+def split(x: Any, way: str, size: Any, axis: int = 0) -> list[Any]:
     """Split x along an axis into parts of these `lengths`, or by one of WAYS."""
     x = as_operand(x)
     ndim = x.ndim if x.shape is None else len(x.shape)
     axis = positive_axis("Split", axis, x.shape if ndim else ())
     n = x.shape[axis]
     if way in WAYS:
-        number = arguments.whole("Split", way, wanted, least=1)
+        number = arguments.whole("Split", way, size, least=1)
         lengths = [] if n is None else WAYS[way](n, number)
         if hasattr(n, "expect"):  # it is of an example; the number of parts stays
             n.expect(lambda m: len(WAYS[way](m, number)) == len(lengths))
     else:
-        lengths = list(arguments.lengths("Split", way, wanted))
+        lengths = list(arguments.lengths("Split", way, size))
         if hasattr(n, "expect"):
             n.expect(lambda m: m == sum(lengths))
     if (n is None and way in WAYS) or (n is not None and sum(lengths) != n):
-        shape, about = show_shape(x.shape), f"{way}={wanted}"
+        shape, about = show_shape(x.shape), f"{way}={size}"
         raise ShapeError("split", op="Split", sections=about, axis=axis, shape=shape)
     parts, start = [], 0
     for length in lengths:

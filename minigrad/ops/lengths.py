@@ -74,22 +74,22 @@ def _computed(x: Shape, likes: tuple[Shape, ...], shape: Sequence[Length]) -> Sh
 
 
 def _reshaped(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
-    wanted = _computed(x, likes, shape)
-    if all(not isinstance(n, Dim) for n in (*x, *wanted)):
-        reshape.shape(x, shape=wanted)  # whether they hold as many elements
-    return wanted
+    result = _computed(x, likes, shape)
+    if all(not isinstance(n, Dim) for n in (*x, *result)):
+        reshape.shape(x, shape=result)  # whether they hold as many elements
+    return result
 
 
 def _reshape_by(out: Array, x: Array, *likes: Any, shape: tuple[Any, ...]) -> Array:
-    wanted = _computed(x.shape, tuple(like.shape for like in likes), shape)
-    return into(out, x.reshape(wanted))
+    result = _computed(x.shape, tuple(like.shape for like in likes), shape)
+    return into(out, x.reshape(result))
 
 
 reshape_by: Op = operator(
     "ReshapeBy",
     shape=_reshaped,
     run=_reshape_by,
-    vjp=lambda g, y, x, *likes, wanted, shape: [reshape_like(g, x), *[None] * len(likes)],
+    vjp=lambda g, y, x, *likes, wrt, shape: [reshape_like(g, x), *[None] * len(likes)],
     dtype=lambda *dtypes: dtypes[0],
     inputs=None,
     shape_only=FROM_ONE,
@@ -103,21 +103,21 @@ reshape_by: Op = operator(
 
 
 def _stretched(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
-    wanted = _computed(x, likes, shape)
-    lead = len(wanted) - len(x)
+    result = _computed(x, likes, shape)
+    lead = len(result) - len(x)
     fits = lead >= 0 and all(
         n in (1, m) or isinstance(m, Dim) or isinstance(n, Dim)
-        for n, m in zip(x, wanted[lead:], strict=True)
+        for n, m in zip(x, result[lead:], strict=True)
     )
     if not fits:
         shown = show_shape(public_shape(x))
-        raise ShapeError("broadcast_to", op="BroadcastBy", shape=shown, target=public_shape(wanted))
-    return wanted
+        raise ShapeError("broadcast_to", op="BroadcastBy", shape=shown, target=public_shape(result))
+    return result
 
 
 def _broadcast_by(out: Array, x: Array, *likes: Any, shape: tuple[Any, ...]) -> Array:
-    wanted: Any = _stretched(x.shape, *(like.shape for like in likes), shape=shape)
-    result = repeated(x, wanted)
+    target: Any = _stretched(x.shape, *(like.shape for like in likes), shape=shape)
+    result = repeated(x, target)
     return into(out, result if result.ndim else result[()])
 
 
@@ -125,7 +125,7 @@ broadcast_by: Op = operator(
     "BroadcastBy",
     shape=_stretched,
     run=_broadcast_by,
-    vjp=lambda g, y, x, *likes, wanted, shape: [sum_like(g, x), *[None] * len(likes)],
+    vjp=lambda g, y, x, *likes, wrt, shape: [sum_like(g, x), *[None] * len(likes)],
     dtype=lambda *dtypes: dtypes[0],
     inputs=None,
     shape_only=FROM_ONE,
@@ -147,7 +147,7 @@ lengths_of: Op = operator(
     "LengthsOf",
     shape=lambda *shapes, shape: (len(shape),),
     run=_lengths_of,
-    vjp=lambda g, y, *xs, wanted, shape: [None] * len(xs),
+    vjp=lambda g, y, *xs, wrt, shape: [None] * len(xs),
     dtype=always(int64),
     inputs=None,
     shape_only=range(1 << 30),

@@ -82,7 +82,7 @@ def _put_back(
     g: Any,
     y: Any,
     *xs: Any,
-    wanted: Sequence[int],
+    wrt: Sequence[int],
     rows: Sequence[Rows],
     where: Sequence[Rows] | None = None,
     apart: bool = False,
@@ -90,14 +90,14 @@ def _put_back(
     """Return each row of g to the row that it was picked from."""
     result: list[Any] = [None] * len(xs)
     if len(xs) == 1 and where is None:
-        return [_gradient_of(xs[0], g, rows[0], apart)] if wanted else result
+        return [_gradient_of(xs[0], g, rows[0], apart)] if wrt else result
     start = 0
     for i, (x, r) in enumerate(zip(xs, rows, strict=True)):
         stop = start + _count(r)
         mine = slice(start, stop) if where is None else where[i]
         part = g[_index(mine)] if type(g) is np.ndarray else pick_rows(g, rows=(mine,))
         start = stop
-        if i in wanted:
+        if i in wrt:
             result[i] = _gradient_of(x, part, r, apart)
     return result
 
@@ -161,9 +161,9 @@ def _add_rows(out: Array, index: Any, g: Array) -> None:
 
 
 def _picked_again(
-    h: Any, y: Any, x: Any, *gs: Any, wanted: Sequence[int], rows: Sequence[Rows]
+    h: Any, y: Any, x: Any, *gs: Any, wrt: Sequence[int], rows: Sequence[Rows]
 ) -> list[Any]:
-    picked = [pick_rows(h, rows=(r,)) if i in wanted else None for i, r in enumerate(rows, 1)]
+    picked = [pick_rows(h, rows=(r,)) if i in wrt else None for i, r in enumerate(rows, 1)]
     return [None, *picked]
 
 

@@ -149,7 +149,7 @@ class _Segments:
                 raise GraphError("open_plan", name=node.name, defined=node.where, ran=here())
             shapes[node] = tuple(shape)
         specs = concrete_specs(graph, shapes)
-        return share_buffers(Layout(graph, kinds_of(graph, specs)).wanted(specs)).bytes
+        return share_buffers(Layout(graph, kinds_of(graph, specs)).requests(specs)).bytes
 
     # ---- Building ---------------------------------------------------------------------------
 

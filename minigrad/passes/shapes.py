@@ -288,24 +288,24 @@ def _broadcast(node: Node, x: Node, rewrite: Rewrite) -> Node | None:
 
 def _sum(node: Node, x: Node, rewrite: Rewrite) -> Node | None:
     """Make a sum over the axes that the kernel would find, so that the bits are the same."""
-    given, wanted = x.spec.shape or (), node.spec.shape
-    if wanted is None or x.dtype.kind != "f" or len(wanted) > len(given):
+    given, target = x.spec.shape or (), node.spec.shape
+    if target is None or x.dtype.kind != "f" or len(target) > len(given):
         return None
-    lead, axes = len(given) - len(wanted), []
+    lead, axes = len(given) - len(target), []
     for i, n in enumerate(given):
-        m = wanted[i - lead] if i >= lead else 1
+        m = target[i - lead] if i >= lead else 1
         if i < lead or (m == 1 and n != 1 and not isinstance(n, Dim)):
             axes.append(i)
         elif n != m or (isinstance(n, Dim) and m == 1):
             return None  # only the run will tell
     if not axes:
         return None  # a matter for `tidy_shapes`
-    shape = _lengths(wanted)
+    shape = _lengths(target)
     rest = tuple(n for i, n in enumerate(given) if i not in axes)
-    if rest != wanted and shape is None:
+    if rest != target and shape is None:
         return None
     total = rewrite.make(ops.sum, (x,), node, {"axis": tuple(axes)})
-    if rest == wanted:
+    if rest == target:
         return total
     return rewrite.make(ops.reshape, (total,), node, {"shape": shape})
 

@@ -66,8 +66,8 @@ def placeholder(
     named = node_name("placeholder", given)
     lengths = open_shape("placeholder", shape)
     known = None if lengths is None else tuple(Dim() if n is None else n for n in lengths)
-    wanted = as_dtype("placeholder", float32 if kind is None else kind)
-    attrs: Attrs = {"shape": known, "dtype": wanted}
+    declared = as_dtype("placeholder", float32 if kind is None else kind)
+    attrs: Attrs = {"shape": known, "dtype": declared}
     return get_default_graph().add(state.placeholder, (), attrs, named)
 
 

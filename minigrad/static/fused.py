@@ -79,16 +79,16 @@ def _spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
     return TupleSpec.of([known[x] for x in body.outputs])
 
 
-def _gradient(g: Any, y: Any, *xs: Any, wanted: Sequence[int], body: Graph, kind: str) -> list[Any]:
+def _gradient(g: Any, y: Any, *xs: Any, wrt: Sequence[int], body: Graph, kind: str) -> list[Any]:
     """Build the body again, operator by operator, and its gradient."""
     graph = get_default_graph() if isinstance(get_default_graph(), Body) else y.graph
     inputs = [ops.identity(graph.lift(x)) for x in xs]  # one may have been made from another
     outputs = graph.inline(body, inputs, effects=False)
     seeds = Parts.of(g).parts
-    ys, targets = [outputs[i] for i in seeds], [inputs[i] for i in wanted]
+    ys, targets = [outputs[i] for i in seeds], [inputs[i] for i in wrt]
     found = gradients(ys, targets, list(seeds.values()))
     result: list[Any] = [None] * len(xs)
-    for i, part in zip(wanted, found, strict=True):
+    for i, part in zip(wrt, found, strict=True):
         result[i] = part
     return result
 

@@ -74,7 +74,7 @@ class Graph(GraphMethods):
 
     def __init__(self) -> None:
         self._nodes: list[Node] = []
-        self._names: dict[str, list[int]] = {}  # for each how many others wanted it
+        self._names: dict[str, list[int]] = {}  # for each how many others have it
         self._lifted: dict[int, tuple[Any, Node]] = {}
         self.inputs: tuple[Node, ...] = ()
         self.outputs: tuple[Node, ...] = ()

@@ -81,10 +81,10 @@ class TheanoFunction:
         self.givens = {_node(x): _stand_in(_node(x), value) for x, value in givens}
         self._givens = Interpreter(list(self.givens.values()))
         self._program = Interpreter([*self.outputs, *self.updates.values()], list(self.givens))
-        wanted = (*self.outputs, *self.updates)
-        expect_one_graph("theano_function", wanted, self.inputs)
+        results = (*self.outputs, *self.updates)
+        expect_one_graph("theano_function", results, self.inputs)
         self._expect_inputs()
-        self.session = _session_of(wanted[0].graph)
+        self.session = _session_of(results[0].graph)
 
     def _expect_inputs(self) -> None:
         needed = {*self._program.placeholders} - {*self.givens} | {*self._givens.placeholders}

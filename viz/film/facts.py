@@ -46,7 +46,7 @@ def facts_of(
     The operands at `targets` get one; a tape knows them, a graph once it has gradients.
     """
     called = (node.op.name, *names)
-    targets = node.pullback.wanted if isinstance(node, TapeNode) else targets
+    targets = node.pullback.wrt if isinstance(node, TapeNode) else targets
     may = [i for i, x in enumerate(node.inputs) if getattr(x, "op", None) is not state.constant]
     found = [
         (names[i], formula.local(node.op, i, (spec, *specs), node.attrs, called))

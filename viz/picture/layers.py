@@ -293,7 +293,7 @@ def _settled(row: Sequence[_Item]) -> None:
     Items that would overlap form a block, which goes to the mean of their preferences (pool
     adjacent violators).
     """
-    blocks: list[list[float]] = []  # sum of the places wanted, weight, how many items
+    blocks: list[list[float]] = []  # sum of preferred places, weight, how many items
     offset = 0.0
     for item in row:
         near = [*item.before, *item.after]

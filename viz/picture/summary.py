@@ -48,7 +48,7 @@ class Summary:
 def summarize(value: Any, seen: bool = True) -> Summary:
     """Summarise a value of any size, or several; huge arrays cost only one pass over them.
 
-    None is a value that was not recorded. seen: whether its cells are wanted, too.
+    None is a value that was not recorded. seen: whether to include its cells.
     """
     if value is None:
         return Summary("?", row("summary_unrecorded"), None, "?")

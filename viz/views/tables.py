@@ -110,7 +110,7 @@ def _functions(node: TapeNode, name: str, operands: list[str]) -> Pair:
     """Describe for each operand with a gradient how it is computed from the upstream one."""
     specs = [spec_of(node), *(spec_of(x) for x in node.inputs)]
     found: dict[str, list[str]] = {}
-    for i in node.pullback.wanted:
+    for i in node.pullback.wrt:
         text = formula.local(node.op, i, specs, node.attrs, (name, *operands))
         found.setdefault(operands[i], []).append(text or node.op.name)
     parts = [row("tape_to", name=to, formula=" + ".join(texts)) for to, texts in found.items()]

@@ -79,8 +79,8 @@ def find() -> Compiler | None:
 
 
 @functools.lru_cache(maxsize=8)
-def _found(wanted: str, places: str) -> Compiler | None:
-    for words in (shlex.split(wanted, posix=sys.platform != "win32"), ["cc"], ["gcc"], ["clang"]):
+def _found(command: str, places: str) -> Compiler | None:
+    for words in (shlex.split(command, posix=sys.platform != "win32"), ["cc"], ["gcc"], ["clang"]):
         path = shutil.which(words[0], path=places) if words else None
         if path is not None:
             return Compiler((path, *words[1:]), _fingerprint(Path(path)))

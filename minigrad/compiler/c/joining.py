@@ -22,13 +22,13 @@ class Joined:
     moving: the slots whose arrays it is called with, as they may be others at each run.
     """
 
-    def __init__(self, unit: Unit, calls: Sequence[Call], wanted: Collection[Slot]) -> None:
+    def __init__(self, unit: Unit, calls: Sequence[Call], outside: Collection[Slot]) -> None:
         self.unit, self.calls = unit, calls
         self.node = calls[0].node  # for which it failed, if it did
         slots: dict[Slot, int] = {}
         read: set[Slot] = set()
         parts, lengths = [], list[int]()
-        for piece in absorbed(calls, wanted):
+        for piece in absorbed(calls, outside):
             handed = [_handed(x) for x in piece.slots]
             places = [slots.setdefault(x, len(slots)) for x in handed]
             read |= {handed[i] for i in piece.block.used}
@@ -119,12 +119,12 @@ def joined(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> list[Call]:
         if group:
             inside = set(map(id, group))
             written = [x for call in group for x in call.operands[: kernel_of(call).outputs]]
-            wanted = {
+            outside = {
                 x
                 for x in written
                 if x in kept or any(id(call) not in inside for call in readers.get(x, ()))
             }
-            one = Joined(unit, tuple(group), wanted)
+            one = Joined(unit, tuple(group), outside)
             found.append(Call(one, one.moving, {}, one.node))
         found.extend(notes)
         group.clear()

@@ -70,12 +70,12 @@ PARAGRAPHS = _paragraphs()
 
 def mathematics(code: str) -> str:
     """Return the functions of `mathematics.h` that C text calls, and what those call."""
-    wanted = set(WORD.findall(code))
+    needed = set(WORD.findall(code))
     chosen: list[str] = []
     for names, paragraph in reversed(PARAGRAPHS):  # what is called stands before its caller
-        if names & wanted:
+        if names & needed:
             chosen.insert(0, paragraph)
-            wanted |= set(WORD.findall(paragraph))
+            needed |= set(WORD.findall(paragraph))
     return "\n\n".join(chosen)
 
 

@@ -50,8 +50,8 @@ class Piece:
         return self.slots[: self.kernel.outputs]
 
 
-def absorbed(calls: Sequence[Call], wanted: Collection[Slot]) -> list[Piece]:
-    """Return the pieces for consecutive calls; `wanted` is what others or the caller read."""
+def absorbed(calls: Sequence[Call], outside: Collection[Slot]) -> list[Piece]:
+    """Return the pieces for consecutive calls; `outside` is what others or the caller read."""
     pieces = [Piece.of(call) for call in calls]
     sums_of, readers = defaultdict[Slot, list[int]](list), defaultdict[Slot, set[int]](set)
     for j, piece in enumerate(pieces):
@@ -63,7 +63,7 @@ def absorbed(calls: Sequence[Call], wanted: Collection[Slot]) -> list[Piece]:
         place = {slot: k for k, slot in enumerate(piece.results)}
         sums = {j: k for slot, k in place.items() for j in sums_of.get(slot, ()) if j > i}
         if sums and by_element(piece.kernel.node):
-            read = [slot for slot in place if slot in wanted or not readers[slot] <= sums.keys()]
+            read = [slot for slot in place if slot in outside or not readers[slot] <= sums.keys()]
             _absorb(pieces, i, sums, [k for slot, k in place.items() if slot not in read])
     return pieces
 

@@ -75,7 +75,7 @@ def from_kernels(
         return None
     any_rank = op.elementwise and not needs.ranked  # operands only differ in being repeated
     try:
-        probes, results = build(op, needs.wanted, _opened(specs, any_rank, fit), attrs)
+        probes, results = build(op, needs.wrt, _opened(specs, any_rank, fit), attrs)
     except (GraphError, TypeError, ValueError):
         return None
     if not all(isinstance(x, Probe) for x in results):
@@ -118,8 +118,8 @@ def from_rules(op: Op, needs: Retained, fit: Container[int]) -> GeneratedRules:
         words.append({DATA: NAMES[i], SHAPE: f"shape_of({SOURCES[i]})"}.get(part, "None"))
         if part == DATA:
             loads.append(f"{NAMES[i]} = {PLACES[i]}")
-    scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wanted}
-    given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wanted]
+    scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wrt}
+    given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wrt]
     return GeneratedRules(_function(loads, [], needs, given, fit), scope | HELPERS)
 
 
@@ -131,7 +131,7 @@ def _function(
     fit: Container[int],
     with_axes: bool = False,
 ) -> str:
-    """Write two functions, `pull` and `push`, that end with the shares of the wanted operands.
+    """Write two functions, `pull` and `push`, that end with the shares of the operands at `wrt`.
 
     With `with_axes`, they leave a result without axes to the plain form of the rules: kernels
     give single numbers then, which nothing can be written over.
@@ -140,7 +140,7 @@ def _function(
         loads = [*loads, "if node._result is FREED: raise freed(node)"]
     lines = [*loads, *lines]
     shares, pushes = [], []
-    for i, part in zip(needs.wanted, given, strict=True):
+    for i, part in zip(needs.wrt, given, strict=True):
         target = SOURCES[i + 2]
         part = f"unbroadcast({part}, {target})" if i in fit else part
         shares.append(f"({target}, {part}, {i}),")

@@ -111,7 +111,7 @@ def _made(
     """Make a pullback; it sums the gradients of the operands `fit` over the repeated axes."""
     pull: Pull = functools.partial(apply_rules, op, needs, fit)
     push, rules = pushing(pull), GeneratedRules()
-    if len(ranks) <= 2 and needs.wanted:
+    if len(ranks) <= 2 and needs.wrt:
         rules = from_kernels(op, needs, specs, kind, attrs, fit) or from_rules(op, needs, fit)
     if rules.source:
         scope = rules.scope | {"pull_plainly": pull, "push_plainly": push}
@@ -121,7 +121,7 @@ def _made(
     return PreparedPullback(
         op=op,
         usage=needs.usage,
-        wanted=needs.wanted,
+        wrt=needs.wrt,
         pull=pull,
         push=push,
         keeps=tuple(part == DATA for part in needs.usage),

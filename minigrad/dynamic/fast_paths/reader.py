@@ -172,7 +172,7 @@ class FastReader(TapeReader):
                     special = pullback
                 else:
                     plain = pullback
-            if not pullback.wanted:
+            if not pullback.wrt:
                 return as_view(around(y), (x,))
             node = TapeNode()
             node._source = x.creator or x
@@ -303,7 +303,7 @@ class FastReader(TapeReader):
                     both = pullback
                 else:
                     left = pullback
-            if not pullback.wanted:
+            if not pullback.wrt:
                 return as_view(around(y), (x, z))
             shape = y.shape
             if shape and pullback.stretched is not None:

@@ -120,13 +120,13 @@ class Trainer:
             Function(node, None, [self.loss_function])
             for node in gradients(self.loss_function, changed)
         ]
-        wanted = [*(outputs or ())]
-        found, count = self._measured(arguments, [*of_loss, *wanted], training=True)
+        extra = [*(outputs or ())]
+        found, count = self._measured(arguments, [*of_loss, *extra], training=True)
         by = dict(zip(changed, found, strict=False))
         for learner in self.parameter_learners:
             learner.update({p: by[p] for p in learner.parameters}, count)
         self.total_number_of_samples_seen += count
-        values = dict(zip(wanted, found[len(changed) :], strict=True))
+        values = dict(zip(extra, found[len(changed) :], strict=True))
         return True if outputs is None else (True, values)
 
     def test_minibatch(self, arguments: Mapping[Any, Any]) -> float:

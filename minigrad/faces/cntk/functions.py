@@ -108,18 +108,18 @@ class Function:
         With `outputs`, their values too; one gradient by itself, several by what they belong to.
         """
         chosen = [x for x in self.arguments if x.needs_gradient] if wrt is None else [*wrt]
-        wanted, given = [*(outputs or ())], self.given(at)
+        extra, given = [*(outputs or ())], self.given(at)
         nodes = [
             Function(node, x.axis, [self, x])
             for node, x in zip(gradients(self, chosen), chosen, strict=True)
         ]
-        found = fetched([*nodes, *wanted], given)
+        found = fetched([*nodes, *extra], given)
         by = dict(zip(chosen, found, strict=False))
         gradient = by if len(chosen) > 1 else found[0]
         if outputs is None:
             return gradient
         values = found[len(chosen) :]
-        return gradient, values[0] if len(wanted) == 1 else dict(zip(wanted, values, strict=True))
+        return gradient, values[0] if len(extra) == 1 else dict(zip(extra, values, strict=True))
 
     # ---- signs ----
 

@@ -28,9 +28,9 @@ def populate(held: Sequence[Any], filename: str | os.PathLike[str]) -> None:
     with open(filename, encoding="utf-8") as file:
         lines = [line for line in file if line.strip()]
     heads = [i for i, line in enumerate(lines) if line.startswith("#")]
-    wanted = [_dims(x) for x in held]
-    if [lines[i].split()[2] for i in heads] != wanted:
-        raise failed(mg.FormatError, "face_file", wanted=" ".join(wanted))
+    expected = [_dims(x) for x in held]
+    if [lines[i].split()[2] for i in heads] != expected:
+        raise failed(mg.FormatError, "face_file", wanted=" ".join(expected))
     for x, i in zip(held, heads, strict=True):
         values = np.array(lines[i + 1].split(), np.float32)
         array = values.reshape(_last(x).shape, order="F")

@@ -116,15 +116,15 @@ class Function:
 
 def accepted(x: In, value: Any) -> Any:
     """Return a value in an input's data type; raise BadInput if that can't hold it."""
-    wanted, given = x.variable.node.dtype, np.asarray(value)
-    narrow = x.allow_downcast or (type(value) is float and wanted == config.floatX == "float32")
+    dtype, given = x.variable.node.dtype, np.asarray(value)
+    narrow = x.allow_downcast or (type(value) is float and dtype == config.floatX == "float32")
     typed = isinstance(value, (np.ndarray, np.generic))
     if given.dtype.kind not in "biuf":
         return value
-    converted = given.astype(wanted)
-    fits = np.can_cast(given.dtype, wanted) if typed else np.array_equal(converted, given)
+    converted = given.astype(dtype)
+    fits = np.can_cast(given.dtype, dtype) if typed else np.array_equal(converted, given)
     if not (narrow or fits):
-        about: dict[str, Any] = {"expected": wanted, "dtype": given.dtype}
+        about: dict[str, Any] = {"expected": dtype, "dtype": given.dtype}
         raise BadInput("feed_type", name=x.variable.node.name, **about)
     return converted
 
@@ -147,13 +147,13 @@ def function(
     given = [x if isinstance(x, In) else In(x) for x in inputs]
     taken = [x._replace(allow_downcast=x.allow_downcast or allow_input_downcast) for x in given]
     listed = outputs.values() if isinstance(outputs, dict) else ordered(outputs)
-    wanted = [x for x in listed if x is not None]
+    present = [x for x in listed if x is not None]
     with as_theano():
         changed, replaced = paired(updates), paired(givens)
         program = mg.theano_function(
-            nodes([x.variable for x in taken]), nodes(wanted) or None, changed, replaced
+            nodes([x.variable for x in taken]), nodes(present) or None, changed, replaced
         )
-    read = [*nodes(wanted), *(x for _, x in (*changed, *replaced) if isinstance(x, mg.Node))]
+    read = [*nodes(present), *(x for _, x in (*changed, *replaced) if isinstance(x, mg.Node))]
     expect_used(taken, above(read), on_unused_input)
     return Function(taken, outputs, program)
 

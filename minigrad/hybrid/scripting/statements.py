@@ -305,8 +305,8 @@ class _Function:
     def _carried(self, s: Loop, own: Iterable[str]) -> list[str]:
         """Return the variables that a loop carries from step to step, or out."""
         needed = self.live.after[s] | self.live.inside[s]
-        wanted = self.flow.carried[s] | (self.flow.flags & needed)
-        return [v for v in own if v in wanted]
+        needed_later = self.flow.carried[s] | (self.flow.flags & needed)
+        return [v for v in own if v in needed_later]
 
     def _while(self, s: ast.While, scope: Scope) -> list[ast.stmt]:
         head, own = head_of(s, s.test), stores(*s.body)

@@ -163,8 +163,8 @@ class Call:
         results = self._run(derivative.forward, arrays)
         count = len(self.body.outputs)
         saved = Saved(derivative, results[count:], arrays)
-        wanted = derivative.kept.wanted
-        inputs = [(x.creator or x) if i in wanted else stub(x) for i, x in enumerate(operands)]
+        wrt = derivative.kept.wrt
+        inputs = [(x.creator or x) if i in wrt else stub(x) for i, x in enumerate(operands)]
         place = caller(sys._getframe(1))
         first, *more = derivative.outputs
         about = results[first] if not more else float32.type(0)
@@ -179,7 +179,7 @@ class Call:
                 _tell(choice, results[i], (), (tuple(results[:count]),))
         return [Tensor._around(y, creators.get(i)) for i, y in enumerate(results[:count])]
 
-    def _vjp(self, g: Any, y: Any, *operands: Any, wanted: Positions, **attrs: Any) -> list[Any]:
+    def _vjp(self, g: Any, y: Any, *operands: Any, wrt: Positions, **attrs: Any) -> list[Any]:
         saved = y._array if isinstance(y, Tensor) else y
         if not isinstance(saved, Saved):  # a call is a thing of the tape; a graph inlines it
             raise VerifyError("no_kernel")
@@ -188,10 +188,10 @@ class Call:
         seeds = [parts[i] for i in present]
         found: list[Any] = [None] * len(self.body.inputs)
         if isinstance(y, Tensor):
-            call, connected = self._gradient(wanted, present)
+            call, connected = self._gradient(wrt, present)
             results: list[Any] = call([*_rejoined(y, saved), *seeds])
         else:
-            pull = self._pull(wanted, present)
+            pull = self._pull(wrt, present)
             given = [saved.values[_key(x)] for x in pull.given]
             arrays = [*given, *map(plain, seeds)]
             values = silently(pull.program.compute, Run({}, {}, None), arrays)
@@ -230,19 +230,19 @@ class Call:
         needed = tuple(x in inside for x in body.inputs)
         return Derivative(tuple(outputs), loops, pull, forward, kept, needed)
 
-    def _pull(self, wanted: Positions, present: Positions) -> Pull:
-        """Build the gradients at `wanted` from gradients of the outputs at `present`."""
-        if (wanted, present) not in self._pulls:
+    def _pull(self, wrt: Positions, present: Positions) -> Pull:
+        """Build the gradients at `wrt` from gradients of the outputs at `present`."""
+        if (wrt, present) not in self._pulls:
             with building, without_listeners(), recording(True):
-                self._pulls[wanted, present] = self._build_pull(wanted, present)
-        return self._pulls[wanted, present]
+                self._pulls[wrt, present] = self._build_pull(wrt, present)
+        return self._pulls[wrt, present]
 
-    def _build_pull(self, wanted: Positions, present: Positions) -> Pull:
+    def _build_pull(self, wrt: Positions, present: Positions) -> Pull:
         body = self.body
         inside = set(body.nodes)
         with body.extended():
             seeds = [_like(body, body.outputs[i]) for i in present]
-            ys, xs = [body.outputs[i] for i in present], [body.inputs[i] for i in wanted]
+            ys, xs = [body.outputs[i] for i in present], [body.inputs[i] for i in wrt]
             found = gradients(ys, xs, seeds) if ys else [None] * len(xs)
             inside.update(n for n in body.nodes if n.op in OF_LOOPS and n.inputs[0] in inside)
         results = [g for g in found if g is not None]
@@ -251,27 +251,27 @@ class Call:
             for i, x in enumerate(() if node in inside else node.inputs):
                 if x in inside and x.op is not state.constant:
                     given[x] = given.get(x, True) and i in node.op.shape_only
-        connected = tuple(i for i, g in zip(wanted, found, strict=True) if g is not None)
+        connected = tuple(i for i, g in zip(wrt, found, strict=True) if g is not None)
         return Pull(given, seeds, connected, Interpreter(results, [*given, *seeds]))
 
-    def _gradient(self, wanted: Positions, present: Positions) -> tuple[Call, Positions]:
+    def _gradient(self, wrt: Positions, present: Positions) -> tuple[Call, Positions]:
         """Return the gradients as a differentiable function of operands and seeds.
 
         It computes the body once more.
         """
-        if (wanted, present) not in self._gradients:
+        if (wrt, present) not in self._gradients:
             with building, without_listeners(), recording(True):
-                self._gradients[wanted, present] = self._build_gradient(wanted, present)
-        return self._gradients[wanted, present]
+                self._gradients[wrt, present] = self._build_gradient(wrt, present)
+        return self._gradients[wrt, present]
 
-    def _build_gradient(self, wanted: Positions, present: Positions) -> tuple[Call, Positions]:
+    def _build_gradient(self, wrt: Positions, present: Positions) -> tuple[Call, Positions]:
         with Body(None, self.body.function) as body:
             inputs = [_like(body, x) for x in self.body.inputs]
             seeds = [_like(body, self.body.outputs[i]) for i in present]
             outputs = body.inline(self.body, inputs, effects=False)
-            ys, xs = [outputs[i] for i in present], [inputs[i] for i in wanted]
+            ys, xs = [outputs[i] for i in present], [inputs[i] for i in wrt]
             found = gradients(ys, xs, seeds)
-        connected = tuple(i for i, g in zip(wanted, found, strict=True) if g is not None)
+        connected = tuple(i for i, g in zip(wrt, found, strict=True) if g is not None)
         body.finish([*inputs, *seeds], [g for g in found if g is not None])
         return Call(body, f"∂{self.op.name}"), connected
 

@@ -110,9 +110,9 @@ def _conforming(spec: TensorSpec, x: Any, place: str, refusals: Refusals) -> Any
             raise FeedError(refusals.dtype, dtype=x.dtype, **about)
         x = x.astype(spec.dtype)
     shape = x.spec.shape if isinstance(x, Node) else x.shape
-    known, wanted = shape or (), spec.shape or ()
-    if refusals is TRACED and None not in (shape, spec.shape) and len(known) != len(wanted):
-        about |= {"count": len(known), "rank": len(wanted)}
+    known, declared = shape or (), spec.shape or ()
+    if refusals is TRACED and None not in (shape, spec.shape) and len(known) != len(declared):
+        about |= {"count": len(known), "rank": len(declared)}
         raise FeedError("traced_rank", shape=show_shape(public_shape(shape)), **about)
     if not fits(shape, spec.spec.shape):
         raise FeedError(refusals.shape, shape=show_shape(public_shape(shape)), **about)

@@ -323,10 +323,10 @@ class Reader:
             return [np.array(y) for y in run(*filled(*arrays))]
 
         def pull(
-            gs: Mapping[int, Array], wanted: Sequence[int], arrays: Sequence[Array]
+            gs: Mapping[int, Array], wrt: Sequence[int], arrays: Sequence[Array]
         ) -> list[Array]:
             found = self._pulled(run, gs, *filled(*arrays))
-            return [np.array(found[nodes[i]]) for i in wanted]
+            return [np.array(found[nodes[i]]) for i in wrt]
 
         return whole_box(name, SYSTEM, call, pull, [values[i] for i in nodes], specs, own_rule)
 

@@ -41,19 +41,19 @@ def _size(call: Call) -> Any:
 @operator("Reshape")
 def _reshape(call: Call) -> Any:
     x = call.ranked()
-    wanted = list(call.lengths(1) if call.version >= 5 else call.attr("shape"))
+    target = list(call.lengths(1) if call.version >= 5 else call.attr("shape"))
     lengths = call.shape()
     if not call.attr("allowzero", 0):
-        for i, n in enumerate(wanted):
+        for i, n in enumerate(target):
             if isinstance(n, int) and n == 0:
-                call.expect(i < len(lengths), f"shape {wanted}")
-                wanted[i] = lengths[i]
-    elif 0 in wanted and -1 in wanted:
+                call.expect(i < len(lengths), f"shape {target}")
+                target[i] = lengths[i]
+    elif 0 in target and -1 in target:
         raise call.refuse("allowzero=1")
-    if -1 in wanted and 0 in lengths:  # NumPy cannot say how often 0 goes into 0
-        others = [n for n in wanted if n != -1]
-        wanted[wanted.index(-1)] = 0 if 0 not in others else -1
-    return reshaped(x, wanted)
+    if -1 in target and 0 in lengths:  # NumPy cannot say how often 0 goes into 0
+        others = [n for n in target if n != -1]
+        target[target.index(-1)] = 0 if 0 not in others else -1
+    return reshaped(x, target)
 
 
 @operator("Flatten")
@@ -148,14 +148,14 @@ def _open_slice(call: Call, x: Any, axis: int, start: Any, stop: Any, step: int)
 
 @operator("Expand")
 def _expand(call: Call) -> Any:
-    x, wanted = call.ranked(), list(call.lengths(1))
+    x, target = call.ranked(), list(call.lengths(1))
     lengths = call.shape()
-    wanted = [1] * (len(lengths) - len(wanted)) + wanted
-    lead = len(wanted) - len(lengths)
+    target = [1] * (len(lengths) - len(target)) + target
+    lead = len(target) - len(lengths)
     for i, n in enumerate(lengths, lead):
-        if isinstance(wanted[i], int) and wanted[i] == 1:
-            wanted[i] = n
-    return stretched(x, wanted, call.reader)
+        if isinstance(target[i], int) and target[i] == 1:
+            target[i] = n
+    return stretched(x, target, call.reader)
 
 
 @operator("Tile")
@@ -163,9 +163,9 @@ def _tile(call: Call) -> Any:
     x, lengths = call.ranked(), call.shape()
     repeats = call.lengths(1)
     inner: list[Any] = [m for n in lengths for m in (1, n)]
-    wanted = [m for r, n in zip(repeats, lengths, strict=True) for m in (r, n)]
+    target = [m for r, n in zip(repeats, lengths, strict=True) for m in (r, n)]
     result = [combined("*", r, n) for r, n in zip(repeats, lengths, strict=True)]
-    return reshaped(stretched(reshaped(x, inner), wanted, call.reader), result)
+    return reshaped(stretched(reshaped(x, inner), target, call.reader), result)
 
 
 @operator("ConstantOfShape")

@@ -162,9 +162,9 @@ class Call:
         return TYPES[number]
 
 
-def reshaped(x: Any, wanted: Sequence[Length]) -> Any:
+def reshaped(x: Any, target: Sequence[Length]) -> Any:
     """Reshape x to these lengths, one of which may be −1; open ones stay open."""
-    lengths, open_places = list(wanted), [i for i, n in enumerate(wanted) if not isinstance(n, int)]
+    lengths, open_places = list(target), [i for i, n in enumerate(target) if not isinstance(n, int)]
     if -1 in lengths and open_places:
         i = lengths.index(-1)
         lengths[i] = quotient(lengths_of(x), [n for j, n in enumerate(lengths) if j != i])
@@ -175,12 +175,12 @@ def reshaped(x: Any, wanted: Sequence[Length]) -> Any:
     return ops.reshape_by(x, *likes, shape=shape)
 
 
-def stretched(x: Any, wanted: Sequence[Length], reader: Any) -> Any:
+def stretched(x: Any, target: Sequence[Length], reader: Any) -> Any:
     """Broadcast x to these lengths."""
-    if all(isinstance(n, int) for n in wanted):
-        return ops.broadcast_to(x, shape=tuple(wanted))
+    if all(isinstance(n, int) for n in target):
+        return ops.broadcast_to(x, shape=tuple(target))
     x = reader.lift(x)
-    likes, shape = apart(list(wanted), first=x)
+    likes, shape = apart(list(target), first=x)
     return ops.broadcast_by(x, *likes, shape=shape)
 
 

@@ -149,13 +149,13 @@ def _conv_transpose(call: Call) -> Any:
 
 def _pads_for(call: Call, pads: Any, lengths: Any, strides: Any, grown: Any) -> Any:
     """Return the paddings that produce the requested output shape."""
-    wanted, auto = call.attr("output_shape"), call.attr("auto_pad", "NOTSET")
-    if wanted is None and not auto.startswith("SAME"):
+    sizes, auto = call.attr("output_shape"), call.attr("auto_pad", "NOTSET")
+    if sizes is None and not auto.startswith("SAME"):
         return pads
     call.expect(all(isinstance(n, int) for n in lengths), "shape ?")
-    if wanted is None:
-        wanted = [n * s for n, s in zip(lengths, strides, strict=True)]
-    totals = [m - n for m, n in zip(grown, wanted[-len(grown) :], strict=True)]
+    if sizes is None:
+        sizes = [n * s for n, s in zip(lengths, strides, strict=True)]
+    totals = [m - n for m, n in zip(grown, sizes[-len(grown) :], strict=True)]
     halves = [(t // 2, t - t // 2) for t in totals]
     return [(a, b) if auto == "SAME_UPPER" else (b, a) for a, b in halves]
 

@@ -177,12 +177,12 @@ def _squeeze(call: Any, xs: list[Any]) -> Any:
 
 @rule("Reshape")
 def _reshape(call: Any, xs: list[Any]) -> Any:
-    wanted = _numbers(xs[1])
-    if not isinstance(xs[0], Lengths) or wanted is None:
+    axes = _numbers(xs[1])
+    if not isinstance(xs[0], Lengths) or axes is None:
         return None
-    if wanted.size == 0 and len(xs[0].items) == 1:
+    if axes.size == 0 and len(xs[0].items) == 1:
         return Lengths(xs[0].items, single=True)
-    return Lengths(xs[0].items) if wanted.size == 1 else None
+    return Lengths(xs[0].items) if axes.size == 1 else None
 
 
 @rule("Cast")

@@ -128,10 +128,10 @@ def _max_unpool(call: Call) -> Any:
     ]  # fmt: skip
     full = (*shape[:2], *lengths)
     y = put(np.zeros(full, call[0].dtype), call[0], call[1])
-    wanted = call.whole(2)
-    if wanted is None or tuple(wanted) == full:
+    target = call.whole(2)
+    if target is None or tuple(target) == full:
         return y
-    return ops.pad(y, widths=tuple((0, m - n) for m, n in zip(wanted, full, strict=True)))
+    return ops.pad(y, widths=tuple((0, m - n) for m, n in zip(target, full, strict=True)))
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool")

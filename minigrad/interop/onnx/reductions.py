@@ -28,11 +28,11 @@ def _over(reduce: Callable[..., Any]) -> Callable[[Call], Any]:
         options = {"axis": chosen, "keepdims": bool(call.attr("keepdims", 1))}
         if call.name in EMPTY and any(call.shape()[a] == 0 for a in chosen):
             gone = {a % call.rank() for a in chosen}
-            wanted = [1 if i in gone else n for i, n in enumerate(call.shape())]
+            shape = [1 if i in gone else n for i, n in enumerate(call.shape())]
             if not options["keepdims"]:
-                wanted = [n for i, n in enumerate(wanted) if i not in gone]
+                shape = [n for i, n in enumerate(shape) if i not in gone]
             value = np.asarray(EMPTY[call.name](x.dtype), x.dtype)
-            return stretched(value[()], wanted, call.reader)
+            return stretched(value[()], shape, call.reader)
         return like(x, reduce(x, **options))
 
     return rule

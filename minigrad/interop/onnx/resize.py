@@ -20,14 +20,14 @@ def _sources(mode: str, n: int, m: int, scale: float, roi: tuple[float, float]) 
     """Return the coordinates of the result's elements along the operand's axis."""
     i = np.arange(m, dtype=np.float64)
     start, end = roi
-    wanted = scale * n
+    size = scale * n
     forms: dict[str, Source] = {
         "asymmetric": lambda i: i / scale,
         "half_pixel": lambda i: (i + 0.5) / scale - 0.5,
         "pytorch_half_pixel": lambda i: (i + 0.5) / scale - 0.5 if m > 1 else 0 * i,
-        "align_corners": lambda i: i * (n - 1) / (wanted - 1) if wanted > 1 else 0 * i,
+        "align_corners": lambda i: i * (n - 1) / (size - 1) if size > 1 else 0 * i,
         "half_pixel_symmetric": lambda i: (
-            n / 2 * (1 - m / wanted) + (i + 0.5) / scale - 0.5
+            n / 2 * (1 - m / size) + (i + 0.5) / scale - 0.5
         ),
         "tf_half_pixel_for_nn": lambda i: (i + 0.5) / scale,
         "tf_crop_and_resize": lambda i: (

@@ -165,11 +165,11 @@ def _adaptive_avg_pool(x: Any, size: Any) -> Any:
 
 def _nearest(x: Any, size: Any, *scales: Any) -> Any:
     """Upsample by repeating pixels; NotImplemented unless factors are integers."""
-    wanted = size
-    if wanted is None:
+    sizes = size
+    if sizes is None:
         factors = next(s for s in scales if s is not None)
-        wanted = [int(n * k) for n, k in zip(x.shape[2:], factors, strict=True)]
-    for axis, n in enumerate(wanted, 2):
+        sizes = [int(n * k) for n, k in zip(x.shape[2:], factors, strict=True)]
+    for axis, n in enumerate(sizes, 2):
         if n % x.shape[axis]:
             return NotImplemented
         x = f.take(x, np.arange(n) // (n // x.shape[axis]), axis=axis)

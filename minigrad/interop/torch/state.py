@@ -60,10 +60,10 @@ def hooked(module: Any) -> list[str]:
     ]
 
 
-def copied(x: Any, wanted: bool = False, memory: bool = True) -> Any:
+def copied(x: Any, grad: bool = False, memory: bool = True) -> Any:
     """Return a leaf with the values of a tensor; with `memory`, in memory of its own."""
     found = x.detach().clone() if memory else x.detach()
-    return found.requires_grad_(wanted or x.requires_grad)
+    return found.requires_grad_(grad or x.requires_grad)
 
 
 def called(torch: Any, module: Any, state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:

@@ -284,15 +284,15 @@ def variable(x: Any) -> TensorVariable:
 def together(*xs: Any) -> list[Any]:
     """Cast operands to the data type that holds all of them."""
     found = [literal(x) for x in xs]
-    wanted = np.result_type(*(x.dtype for x in found))
-    return [as_type(x, wanted) for x in found]
+    dtype = np.result_type(*(x.dtype for x in found))
+    return [as_type(x, dtype) for x in found]
 
 
-def as_type(x: Any, wanted: Any) -> Any:
+def as_type(x: Any, dtype: Any) -> Any:
     """Cast a node or an array to this data type."""
-    if x.dtype == wanted:
+    if x.dtype == dtype:
         return x
-    return mg.cast(x, wanted) if isinstance(x, mg.Node) else x.astype(wanted)
+    return mg.cast(x, dtype) if isinstance(x, mg.Node) else x.astype(dtype)
 
 
 def real(x: Any) -> Any:
