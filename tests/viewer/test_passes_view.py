@@ -14,7 +14,9 @@ import pytest
 import minigrad as mg
 import viz
 from minigrad.ops import elementwise
+from minigrad.passes.rewrite import ON_REQUEST, PLACES
 from viz.page.scenes import FOCUS
+from viz.words.text import ROWS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +25,15 @@ if TYPE_CHECKING:
 
 
 pytestmark = pytest.mark.usefixtures("english")
+
+
+@pytest.mark.parametrize("name", sorted({f.__name__ for f in [*PLACES.values(), *ON_REQUEST]}))
+def test_each_pass_has_a_headline(name: str) -> None:
+    assert f"passes_{name}" in ROWS, (
+        f"`viz.passes` has no headline for the pass {name}: write [passes_{name}] into"
+        " viz/words/text.toml, beside the other passes, with `en` and `zh`: what it does, in a"
+        " few words that begin with a verb"
+    )
 
 
 def twice() -> mg.Graph:
