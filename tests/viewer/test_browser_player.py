@@ -928,15 +928,17 @@ def test_the_score_says_what_was_built_and_what_ran(
     assert phases.all_text_contents() == said
     cut = "all => all.filter(e => !e.matches('.mg-bare') && e.scrollWidth > e.clientWidth).length"
     assert phases.evaluate_all(cut) == 0
-    axis = {"en": "steps, not time", "zh": "步数，不是时间"}
+    axis = {"en": "steps, not time", "zh": "步数，不是时间", "both": "steps 步数"}
     names = [text for text in page.locator(".mg-axis-name").all_inner_texts() if text]
     (name,) = names  # of both: the axis is one
-    assert name == axis.get(language, " ".join(axis.values()))
+    assert name == axis[language]
     clear = """() => {
-        const name = document.querySelector('.mg-axis-name').getBoundingClientRect();
-        const right = [...document.querySelectorAll('.mg-tick')].map(
-            tick => tick.getBoundingClientRect().right);
-        return right.length > 1 && Math.max(...right) < name.left;
+        const box = e => e.getBoundingClientRect();
+        const name = box(document.querySelector('.mg-axis-name'));
+        const ticks = [...document.querySelectorAll('.mg-tick')].map(box);
+        const end = box(document.querySelector('.mg-playhead')).left;
+        return ticks.length > 1 && name.left > 0 && name.right < ticks[0].left
+            && ticks.every((tick, i) => tick.right < (ticks[i + 1]?.left ?? end));
     }"""
     for wide in (770, 390):
         page.set_viewport_size({"width": wide, "height": 844})
@@ -960,11 +962,11 @@ def test_a_row_of_the_score_whose_name_just_fits_is_not_cut(tmp_path: Path, page
 
 def test_the_key_has_bars_where_the_marks_of_a_row_are_bars(tmp_path: Path, page: Page) -> None:
     wide = "e => getComputedStyle(e, '::before').width"
-    for player, width in ((chain(8), "11px"), (chain(150), "15px")):
+    for player, width in ((chain(8), "11px"), (chain(150), "25px")):
         page.goto(player.save(tmp_path / f"{width}.html").as_uri())
-        assert page.locator(".mg-key-both").evaluate(wide) == width
+        assert page.locator(".mg-key > .mg-key-both").evaluate(wide) == width
         bars = page.locator(".mg-dots[stroke-linecap=butt]").count()
-        assert (bars > 0) is (width == "15px")
+        assert (bars > 0) is (width == "25px")
 
 
 def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:

@@ -3,7 +3,8 @@
 const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
 const PICTURED = 0.28; // scale from which swatches can be read
-const [THIN, STRIP, DIGIT] = [8, 5, 10]; // pixels at least of a swatch, of one beneath another with numbers, and of a number
+const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
+const [THIN, STRIP, DIGIT, SLIVER] = [8, 5, 10, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, and of bars below it
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
@@ -25,7 +26,7 @@ function shortened(text, wide) {
 /** A value as it fits a width, with fewer digits if need be; "" where too little would be left. @param {string} text @param {number} wide */
 function rounded(text, wide) {
   const [, sign, number] = text.match(/^(∂ )?(-?[\d.]+(?:e[-+]?\d+)?)$/) ?? [];
-  const digits = number?.includes("e") ? [4, 3, 2] : [4, 3];
+  const digits = /[e.]/.test(number ?? "") ? [4, 3, 2] : [4, 3];
   const fewer = number ? digits.map((most) => `${sign ?? ""}${Number(Number(number).toPrecision(most))}`) : [];
   return [text, ...fewer].find((one) => written(one) <= wide) ?? "";
 }
@@ -145,6 +146,7 @@ function brief(g, scale) {
   const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge) / scale);
   const cells = places.map((place, i) => cellsOf(grids[i], place, scale));
   const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
+  const mute = (/** @type {number} */ i) => without.includes(back(i) ? "back" : "cells");
   for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
     g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
@@ -158,8 +160,9 @@ function brief(g, scale) {
     else line.textContent = text;
   });
   cells.forEach((found, i) => {
-    if (without.includes(back(i) ? "back" : "cells")) return;
-    for (const { x, y, text } of found ?? []) {
+    if (mute(i) || !found) return;
+    if (bars(grids[i])) beneath(pictures[i], places[i], scale, shape("rect", { class: "mg-short-sheet" }, group), [wide, high]);
+    for (const { x, y, text } of found) {
       const place = { x: (x - (wide * scale) / 2).toFixed(1), y: (y - (high * scale) / 2).toFixed(1) };
       shape("text", { class: `mg-short-cell${back(i) ? " mg-short-of-grad" : ""}`, ...place, "text-anchor": "middle" }, group).textContent = text;
     }
@@ -173,12 +176,29 @@ function brief(g, scale) {
 function cellsOf(grid, { x, y, ...by }, scale) {
   const rows = grid ? grid.split(";").map((row) => row.split(" ")) : [];
   const [across, down] = [(by.across * SWATCH_WIDE * scale) / (rows[0]?.length ?? 1), (by.down * SWATCH_HIGH * scale) / rows.length];
+  const line = bars(grid) && down >= DIGIT + SLIVER ? DIGIT : down; // of bars the numbers lie above
   const found = rows.flatMap((row, k) => row.map((number, i) => ({
     x: x * scale + (i + 0.5) * across,
-    y: y * scale + (k + 0.5) * down + BRIEF.font * 0.35,
+    y: y * scale + k * down + line / 2 + BRIEF.font * 0.35,
     text: down < DIGIT - 0.1 ? "" : rounded(number, across - 4),
   })));
   return found.every(({ text }) => text) ? found : null;
+}
+
+/** Whether numbers are drawn as bars, which would run through those written on them. @param {string} grid */
+const bars = (grid) => Boolean(grid) && !grid.includes(";");
+
+/**
+ * Bars have what is left below their numbers, which have a sheet; if that is too little, the numbers stand for them.
+ * @param {Element} slot @param {{x: number, y: number, across: number, down: number}} place @param {number} scale
+ * @param {Element} sheet in pixels from the middle of the card @param {[number, number]} card its size
+ */
+function beneath(slot, { x, y, across, down }, scale, sheet, [wide, high]) {
+  const [all, left] = [down * SWATCH_HIGH * scale, down * SWATCH_HIGH * scale - DIGIT];
+  const at = { x: (x - wide / 2) * scale, y: (y - high / 2) * scale, width: across * SWATCH_WIDE * scale, height: left < SLIVER ? all : DIGIT };
+  for (const [name, size] of Object.entries(at)) sheet.setAttribute(name, size.toFixed(1));
+  const low = `translate(${x.toFixed(1)},${(y + DIGIT / scale).toFixed(1)}) scale(${across.toFixed(3)} ${((down * left) / all).toFixed(3)})`;
+  setPlace(slot, left < SLIVER ? "scale(0)" : low);
 }
 
 /** Where a swatch stands: at its own place, or for a while elsewhere. @param {Element} slot @param {string} place */
@@ -193,9 +213,10 @@ function setPlace(slot, place) {
  * @param {Element[]} slots @param {number} wide @param {number} high @param {number} scale @param {number} top
  */
 function enlarge(slots, wide, high, scale, top) {
+  if (!slots.length) return [];
   const edge = BRIEF.edge / scale;
-  const lines = slots.map((slot) => (slot.getAttribute("data-grid") ?? "").split(/;|^$/).filter(Boolean).length * (DIGIT / scale));
-  const few = lines.some(Boolean);
+  const grids = slots.map((slot) => slot.getAttribute("data-grid") ?? "");
+  const few = grids.some(Boolean);
   const from = few ? top - edge / 2 : top;
   const room = high - from - (few ? edge / 2 : edge);
   const ways = [1, slots.length].map((columns) => {
@@ -204,8 +225,9 @@ function enlarge(slots, wide, high, scale, top) {
   });
   const beside = few ? room * scale < 2 * THIN : ways[1].by > ways[0].by;
   const { columns, broad, each, by } = ways[beside ? 1 : 0];
-  const need = lines[0] + edge / 2;
-  const first = columns === 1 && slots.length > 1 && need > each && room - need > STRIP / scale ? need : each;
+  const lines = (grids[0].split(/;|^$/).filter(Boolean).length * DIGIT) / scale + edge / 2;
+  const need = [lines + (bars(grids[0]) ? STRIP / scale : 0), lines].find((high) => room - high > STRIP / scale) ?? 0;
+  const first = columns === 1 && slots.length > 1 ? Math.max(each, need) : each;
   return slots.map((slot, i) => {
     const [column, low, part] = columns > 1 ? [i, from, each] : [0, i ? from + first : from, i ? room - first : slots.length > 1 ? first : each];
     const [across, down] = few ? [(broad - edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : [by, by];

@@ -12,6 +12,8 @@ const FOOT = 33; // pixels below the rows, for the phases, of which a word may h
 const BROW = 3; // and above them, at least: a number may be higher than its row
 const AXIS = 15; // and for what the columns are called
 const TICK = 26; // pixels from one number of the axis to the next, at least
+const DIGIT_OF_AXIS = 4; // and half of a digit of it, with some room
+const BEFORE = 10; // and from what it is called to the middle of its first number
 const HEAD_OF_STAFF = 26; // pixels above the rows, for what is counted
 const AROUND_STAFF = 8; // pixels above and below it
 const END = 12; // pixels to the right of the last step
@@ -19,6 +21,7 @@ const NARROW_SCORE = 400; // pixels; below, code is small
 const LONG_CODE = 26; // letters of it that tell too little once they are cut
 const BRIEF_CODE = 20; // letters of it where only that of the step has room
 const [CODE_LETTER, SMALL_LETTER] = [7.3, 6.7]; // pixels of a letter of code
+const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
@@ -26,10 +29,11 @@ const JOINED = 8; // pixels between dots of a row that are one band, as those of
 const BAND = 11; // pixels that it is high, at most
 const TURN = 28; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
-const KEYED = /** @type {[number, number]} */ ([36, 11]); // pixels of the colours of tensors in the key
+const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
-const SIGNS = { build: "", gradients: "∂", run: "", both: "", backward: "∂" }; // of phases too narrow for a word
+const SIGNS = { build: "", gradients: "∂", run: "", both: "", backward: "∂" }; // of phases too narrow for a word; others have their mark
 const SHORTER = ["mg-small", "mg-two", "mg-aside", "mg-bare", "mg-sliver"]; // how a phase gets on with less room
+const TERSER = ["mg-brisk", "mg-terse"]; // how what is counted does
 
 /**
  * @param {HTMLElement} place what it fills @param {Scored} data
@@ -106,12 +110,17 @@ function score(place, data, { hover }) {
  * @param {HTMLElement} place @param {Pick<Data, "lanes" | "words" | "swatches"> & {nodes: Noted}} data
  */
 function scoreKey(place, { lanes, words, swatches, nodes }) {
-  const marks = lanes.flatMap(({ notes }) => notes.map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort || kind)));
+  const marks = lanes.flatMap(({ notes }) => notes.map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort === "input" && kind === "built" ? "declared" : sort || kind)));
   marks.push("held", "now", ...Object.values(nodes).flatMap(({ values }) => values.map(([, { bad }]) => (bad ? "bad" : ""))));
-  const looks = { built: words.key_built, both: words.phase_both, run: words.key_ran, input: words.key_input, gradient: words.gradient,
+  const looks = { built: words.key_built, both: words.phase_both, run: words.key_ran, declared: null, input: words.key_input, seed: words.key_seed, gradient: words.gradient,
     ...(lanes[0]?.columns ? {} : { asked: words.key_asked, constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now }) };
   place.replaceChildren();
-  for (const [look, word] of Object.entries(looks)) if (marks.includes(look)) say(make("span", `mg-key-${look}`, place), word);
+  for (const [look, word] of Object.entries(looks)) {
+    if (!marks.includes(look)) continue;
+    const entry = make("span", `mg-key-${look}`, place);
+    if (look === "built" && lanes.some(({ plan }) => plan)) make("i", "", entry); // until it runs
+    say(entry, word);
+  }
   for (const of of swatches.some(Boolean) ? /** @type {const} */ (["value", "grad"]) : []) {
     const tensor = make("span", "mg-key-tensor", place);
     tensor.append(of === "grad" ? "∂ − " : "− ");
@@ -162,6 +171,7 @@ function staff(place, lane, data) {
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
     say(make("span", "", phase), does[kind]);
+    make("span", `mg-sign-of mg-key-${kind === "build" ? "built" : kind}`, phase);
     phase.title = halves(does[kind]);
     phase.dataset.sign = SIGNS[kind];
     return phase;
@@ -170,21 +180,25 @@ function staff(place, lane, data) {
     const part = make("span", `mg-tally-${["built", "run", "grad"][i]}`, tally);
     const said = make("span", "mg-count", part);
     say(part, word);
-    return { part, said, planned: make("span", "mg-planned", part) };
+    const planned = make("span", "mg-planned", part);
+    const nodes = make("span", "mg-planned-word", part);
+    if (!i) say(nodes, words.tally_planned);
+    return { part, said, planned, nodes };
   });
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
     /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
   ));
   const gap = Math.min(1, ...closest(notes));
-  const first = lane === data.lanes[0];
+  const first = lane === data.lanes[0] && !lane.columns;
   const called = (lane.columns ?? []).map((words) => {
     const column = make("div", "mg-column", lines);
     for (const word of words) say(make("span", "", column), word);
     return column;
   });
   const brow = called.length || first ? AXIS : BROW;
-  const axis = make("span", "mg-axis-name", lines);
-  if (first && !called.length) say(axis, words.score_axis);
+  const axis = shape("svg", { class: "mg-axis" }, lines); // above the playhead
+  const titled = make("span", "mg-axis-name", lines); // before the first number
+  if (first) for (const word of [words.score_axis, words.score_axis_short]) say(make("span", "", titled), word);
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
@@ -195,9 +209,10 @@ function staff(place, lane, data) {
 
   const count = (/** @type {number} */ index) => {
     const counted = lane.counted.findLast(([step]) => step <= index) ?? lane.counted[0];
-    counts.forEach(({ part, said, planned }, i) => {
+    counts.forEach(({ part, said, planned, nodes }, i) => {
       said.textContent = String(counted[i + 1]);
       planned.textContent = i || !counted[4] ? "" : ` + ${counted[4]} ∂`;
+      nodes.hidden = !planned.textContent;
       part.hidden = !lane.counted[lane.counted.length - 1][i + 1];
     });
   };
@@ -208,8 +223,9 @@ function staff(place, lane, data) {
     /** What is counted, with words if there is room for them when it is at its widest. */
     tally() {
       count(Infinity);
-      box.classList.remove("mg-terse");
-      box.classList.toggle("mg-terse", name.offsetWidth + tally.offsetWidth > place.clientWidth - 40);
+      box.classList.remove(...TERSER);
+      for (const less of TERSER)
+        if (name.offsetWidth + tally.offsetWidth > place.clientWidth - 40) box.classList.add(less);
     },
     /** The pixels of a row. */
     room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
@@ -246,6 +262,7 @@ function staff(place, lane, data) {
           const beside = i === 0 && scrollWidth + 12 < from;
           if (less !== "mg-aside" || beside) classList.add(less);
         }
+        classList.toggle("mg-hair", width < HAIR);
       });
       called.forEach((each, i) => {
         each.classList.remove("mg-brief-column");
@@ -254,9 +271,11 @@ function staff(place, lane, data) {
       });
       compose(parts, lane, notes, at, data.nodes);
       place.classList.toggle("mg-banded", Boolean(parts.past.querySelector("[stroke-linecap=butt]")));
-      if (!axis.firstChild) return;
-      axis.style.top = `${at.top - AXIS}px`;
-      stepAxis(parts.rest, at, data.frames.length, axis.offsetWidth);
+      if (!first) return;
+      Object.assign(titled.style, { top: `${at.top - AXIS}px`, right: `${wide - left - column / 2 + BEFORE}px` });
+      titled.classList.remove("mg-brief-axis");
+      titled.classList.toggle("mg-brief-axis", titled.offsetLeft < BEFORE);
+      stepAxis(axis, at, data.frames.length);
     },
     /** @param {number} index */
     show(index) {
@@ -330,10 +349,11 @@ function layers(svg) {
 /** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */
 const middle = ([, row, , , , step], at) => [at.left + at.column * (step + 0.5), at.top + at.row * (row + 0.5)];
 
-/** The numbers of the steps, above the rows, up to what they count. @param {Element} parent @param {Place} at @param {number} steps @param {number} named pixels of its name */
-function stepAxis(parent, { left, column, top, wide }, steps, named) {
+/** The numbers of the steps, above the rows, up to where the last one ends. @param {Element} parent @param {Place} at @param {number} steps */
+function stepAxis(parent, { left, column, top, wide }, steps) {
   const by = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * column >= TICK) ?? steps;
-  for (let step = 0, x = left + column / 2; step < steps && x < wide - END - named - TICK / 2; step += by, x += by * column) // none under the name
+  parent.replaceChildren();
+  for (let step = 0, x = left + column / 2; step < steps && x + DIGIT_OF_AXIS * String(step).length < wide - END; step += by, x += by * column)
     shape("text", { class: "mg-tick", x, y: top - 4 }, parent).textContent = String(step);
 }
 
@@ -358,12 +378,14 @@ function compose({ rest, past }, { rows, lives, phases, plan, columns }, notes, 
   if (!thin) shape("path", { class: "mg-rows-of", d: rows.map((_, i) => `M${at.left} ${row(i)}H${at.wide}`).join("") }, rest);
   shape("path", { class: "mg-notes-to-come", d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
   // A node that was built first holds no value until it runs; in a column for each call, of that call.
-  const held = lives.map(([i, start, end]) => (plan ? notes.find((note) => note[1] === i && note[2] === "run" && note[5] >= start && drawnLarge(note))?.[5] ?? end : start));
-  const drawn = { plan: plan ? lives.map(([i, start], k) => `M${x(start)} ${row(i)}H${columns ? x(lives[k][2]) : x(held[k]) + at.column * 0.4}`) : [],
-    run: columns ? [] : lives.flatMap(([i, , end], k) => (held[k] < end ? [`M${x(held[k])} ${row(i)}H${x(end) + at.column * 0.4}`] : [])) };
+  const held = lives.map(([i, start]) => (plan ? notes.find((note) => note[1] === i && note[2] === "run" && note[5] >= start && drawnLarge(note))?.[5] : start));
+  const last = (/** @type {number} */ end) => x(end) + at.column * 0.4;
+  const drawn = { plan: plan ? lives.map(([i, start, end], k) => `M${x(start)} ${row(i)}H${columns ? x(end) : held[k] === undefined ? last(end) : x(held[k])}`) : [],
+    run: columns ? [] : lives.flatMap(([i, , end], k) => (held[k] !== undefined && held[k] < end ? [`M${x(held[k])} ${row(i)}H${last(end)}`] : [])) };
   for (const [look, paths] of Object.entries(drawn)) {
     const life = shape("path", { class: `mg-lives mg-lives-${look}`, d: paths.join("") }, past);
-    if (small) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt", strokeOpacity: "0.22" });
+    if (small) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt" });
+    life.classList.toggle("mg-broad", small);
   }
   for (const [kind, start, end] of phases) {
     const back = kind === "backward" ? -1 : 1;
@@ -382,9 +404,9 @@ const turns = (notes) => notes.slice(2).filter(([, row], i) => (row - notes[i + 
 /** Marks where there is no room for circles; those of a row that are close are a band. @param {Note[]} notes @param {Place} at @param {Element} parent */
 function dots(notes, at, parent) {
   /** @type {[string, string, number][]} */
-  const looks = [["both", "built", 2.5], ["built", "built", 0], ["built", "paper", -2], ["planned", "gradient", 0], ["planned", "paper", -2], ["both", "run", 0],
+  const looks = [["declared", "given", 0], ["declared", "paper", -2], ["both", "built", 2.5], ["built", "built", 0], ["built", "paper", -2], ["planned", "gradient", 0], ["planned", "paper", -2], ["both", "run", 0],
     ["run", "run", 0], ["given", "given", 0], ["gradient", "gradient", 0]];
-  const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "gradient" ? "planned" : sort === "input" && kind !== "built" ? "given" : kind);
+  const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "gradient" ? "planned" : sort === "input" ? (kind === "built" ? "declared" : "given") : kind);
   const bands = new Map([...Map.groupBy(notes.filter(drawnLarge), kindOf)].map(([kind, same]) => [kind, joined(same, at)]));
   for (const [kind, look, more] of looks)
     for (const [d, wide] of bands.get(kind) ?? [])

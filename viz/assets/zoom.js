@@ -71,6 +71,8 @@ function zoomable(box, shared, words) {
     box.classList.toggle("mg-near", scale < FULL && scale >= NEAR);
     box.classList.toggle("mg-far", scale < NEAR);
     box.classList.toggle("mg-brief", scale < SIGNED);
+    const looks = box.closest(".mg-player")?.classList;
+    looks?.toggle("mg-unseen", scale < PICTURED * (looks.contains("mg-unseen") ? SURE : 1)); // its swatches
     abridge(box, scale);
     even(box);
     if (middle.length) {

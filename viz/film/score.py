@@ -105,8 +105,7 @@ def counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
     yield 0, counts
     for i, frame in enumerate(film.frames):
         marks = Counter(mark.clock for mark in frame.marks if mark.sort == "operator")
-        planned = sum(mark[::2] == (BUILT, "gradient") for mark in frame.marks)
-        marks[PLANNED] = frame.planned or planned
+        marks[PLANNED] = frame.planned or sum(m[::2] == (BUILT, "gradient") for m in frame.marks)
         if any(marks.values()):
             counts = {c: frame.ticks.get(c, n + marks[c]) for c, n in counts.items()}
             yield i, counts
@@ -117,8 +116,9 @@ def contrasted(film: Film, calls: int) -> Film:
     *_, (_, ticks) = counted(film)
     if not ticks[RUN] or any(s.bad for track in film.tracks.values() for _, s in track.values):
         return film
-    about = {"calls": calls, "built": ticks[BUILT], "ran": ticks[RUN]}
-    done, last = row(f"done_{film.picture.kind}", **about), film.frames[-1]
+    constants = sum(node.kind == "constant" for node in film.picture.nodes)
+    about = {"calls": calls, "built": ticks[BUILT], "ran": ticks[RUN], "constants": constants}
+    done, last = row(f"done_{film.picture.kind}{'_once' * (calls == 1)}", **about), film.frames[-1]
     ended = replace(last, caption=done, alone=last.plain)
     return replace(film, frames=(*film.frames[:-1], ended))
 

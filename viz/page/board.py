@@ -39,7 +39,7 @@ __all__ = ["Board"]
 _numbers = itertools.count(1)
 WORDS = [
     *("first", "back", "forward", "last", "play", "replay", "position", "more"),
-    *("zoom_in", "zoom_out", "fit"),
+    *("zoom_in", "zoom_out", "fit", "key_seed", "score_axis_short", "tally_planned"),
     *("shape", "line", "value", "swatch_value", "inputs"),
     *("need_kernel", "board_keys", "board_still_keys"),
     *("board_live", "board_table", "help", "close", "score", "details"),

@@ -41,7 +41,7 @@ WORDS = [
     *("key_bad", "key_now", "key_ran", "card_built", "card_ran", "card_part", "card_both"),
     *("card_declared", "card_fed", "card_given", "swatch_value", "swatch_gradient", "look_born"),
     *("look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks", "look_swatch"),
-    *("mark_origin", "score_axis"),
+    *("mark_origin", "score_axis", "key_seed", "score_axis_short", "tally_planned"),
 ]
 
 STILL = ("player", "keys")  # said in other words where nothing moves

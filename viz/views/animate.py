@@ -20,7 +20,7 @@ from viz.picture.drawing import alone, image
 from viz.picture.motion import Scenes, Trip, gif, mp4, playing
 from viz.picture.theme import MOTION
 from viz.views.draw import names_in
-from viz.views.step import compare, player_of
+from viz.views.step import both_ways, player_of
 from viz.words.progress import progress
 from viz.words.text import Pair, both, printed, row
 from viz.words.user import ending, write
@@ -161,7 +161,7 @@ def animate(
     if isinstance(obj, Player):
         player = obj
     elif inputs and callable(obj) and not isinstance(obj, (Tensor, Node)):
-        player = compare(obj, *inputs, _twice=6)  # twice as many steps are too long to watch
+        player = both_ways(obj, inputs, 6)  # twice as many steps are too long to watch
     else:
         fed = inputs[0] if inputs else feed_dict
         player = player_of(obj, names_in(sys._getframe(1)), fed, session)

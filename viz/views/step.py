@@ -190,7 +190,7 @@ def _listed(x: Any) -> list[Any]:
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
-def compare(model: Callable[..., Any], *inputs: Any, _twice: int = TWICE) -> Player:
+def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     """Play a function in both modes, side by side: dynamic on the left, static on the right.
 
     model: a function (or layer) of tensors or nodes; inputs: arrays or tensors for it, of which
@@ -201,8 +201,12 @@ def compare(model: Callable[..., Any], *inputs: Any, _twice: int = TWICE) -> Pla
     >>> print(compare(lambda x: x * x, 3.0).text()[0].splitlines()[-1])
     checked: values and gradients of both graphs are equal, bit for bit
     """
-    theirs = compared(model, inputs)
-    if theirs is not None:
+    return both_ways(model, inputs, TWICE)
+
+
+def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> Player:
+    """Return the player of `compare`, with two calls of a model of up to so many operators."""
+    if (theirs := compared(model, inputs)) is not None:
         return theirs
     arrays = [np.array(getattr(x, "data", x)) for x in inputs]
     arrays = [a.astype(mg.float32) if a.dtype == mg.float64 else a for a in arrays]
@@ -214,15 +218,14 @@ def compare(model: Callable[..., Any], *inputs: Any, _twice: int = TWICE) -> Pla
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
     with recording(True), _eagerly():
         computed = _listed(model(*tensors))
-    with mg.Graph(), recording(True):
+    with mg.Graph(), recording(True), _eagerly():
         nodes = [
             mg.placeholder(label, shape=a.shape, dtype=a.dtype)
             for label, a in zip(labels, arrays, strict=True)
         ]
-        with recording(True), _eagerly():
-            outputs = _listed(model(*nodes))
+        outputs = _listed(model(*nodes))
 
-    calls = 1 + (len(ancestors(y.creator for y in computed if y.creator is not None)) <= _twice)
+    calls = 1 + (len(ancestors(y.creator for y in computed if y.creator is not None)) <= twice)
 
     def films(given: Mapping[int, Any]) -> list[Film]:
         """Return both films; the given values are inputs in both, even without a gradient."""
