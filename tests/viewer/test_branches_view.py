@@ -76,8 +76,8 @@ E10 = """\
       n1 x: -1
     ! n3 Mul: -2
     one run, replayed
-  eager: 3 nodes for this input; all ran
-  static and script: 11 nodes for every input; 8 ran
+  eager: 3 nodes for this input; 1 operator ran
+  static and script: 11 nodes for every input; 4 operators ran, 3 nodes did not
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
 WRONG = """\
@@ -86,8 +86,8 @@ WRONG = """\
       n1 x: -3
     ✗ n3 Mul: -6
     one run, replayed
-  eager: 3 nodes for this input; all ran
-  static and script: 11 nodes for every input; 8 ran
+  eager: 3 nodes for this input; 1 operator ran
+  static and script: 11 nodes for every input; 4 operators ran, 3 nodes did not
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
 
@@ -162,8 +162,8 @@ def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> 
     assert lines[at + 1] == "2. x = -2: eager -3, static -3"
     facts = [fact[0] for fact in board.scenes[0].facts]
     assert facts == [
-        "eager: 3 nodes for this input; all ran",
-        "static: 11 nodes for every input; 8 ran",
+        "eager: 3 nodes for this input; 1 operator ran",
+        "static: 11 nodes for every input; 4 operators ran, 3 nodes did not",
     ]
     for ways in ((), ("eager", "dynamic")):
         with pytest.raises(ValueError, match="eager, static, trace, script"):
@@ -282,7 +282,7 @@ def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: 
     page.locator(".mg-board").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert "trace -6 ✗" in page.locator(".mg-caption").inner_text()
+    assert "trace -6\xa0✗" in page.locator(".mg-caption").inner_text()
     assert lit(page, 2).count("wrong") == 1
     assert lit(page, 0).count("absent") == 2, "not in the graph of this input"
     assert lit(page, 1).count("ghost") == 3, "in the graph, and not run"

@@ -188,7 +188,7 @@ def test_a_name_beside_the_end_of_its_line_needs_no_stroke() -> None:
         ({"a": [0.5, 3.7e-7]}, ("a falls from 0.5 to 3.7 × 10⁻⁷", "a 从 0.5 降到 3.7 × 10⁻⁷")),
         ({"a": [1, 2]}, ("a rises from 1 to 2", "a 从 1 升到 2")),
         ({"a": [1, np.nan]}, ("a ends at nan", "a 最后为 nan")),
-        ({"a": [2, 0.9], "b": [2, 0.5]}, ("b ends 44 % lower than a", "b 最后比 a 低 44%")),
+        ({"a": [2, 0.9], "b": [2, 0.5]}, ("b ends 44 % lower than a", "b 最后比 a 低 44 %")),
         (
             {"a": [1, 2, 9], "b": [3, 4, 5]},
             ("from 2 on, the curve “b” is the lower one", "从 2 起，更低的一直是 b"),

@@ -45,8 +45,8 @@ def test_an_operator_replaced_is_removed_and_added() -> None:
     board = viz.diff(graph(), graph(activation=mg.sigmoid))
     assert marked(board) == {"gone": ["Tanh"], "new": ["Sigmoid"], "moved": ["Mul"]}
     assert board.scenes[-1].caption == (
-        "Difference: 1 removed, 1 new, 1 changed, 4 the same",
-        "差异：删除 1 个，新增 1 个，改变 1 个，相同 4 个",
+        "Difference: 1 removed, 1 new, 1 rewired, 4 the same",
+        "差异：删除 1 个，新增 1 个，改接 1 个，相同 4 个",
     )
 
 

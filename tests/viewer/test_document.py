@@ -58,7 +58,7 @@ TITLES = {
     "passes": ("What each optimisation pass changes", "每个优化 Pass 改了什么"),
     "branches": ("Which branch runs, in each mode", "每种模式各执行哪个分支"),
     "error": ("ShapeError: where it comes from", "ShapeError：出在哪里"),
-    "curves": ("Loss: Adam ends 44 % lower than SGD", "损失：Adam 最后比 SGD 低 44%"),
+    "curves": ("Loss: Adam ends 44 % lower than SGD", "损失：Adam 最后比 SGD 低 44 %"),
     "memory": (
         "Sharing buffers: 192 B instead of 320 B",
         "共用缓冲区：从 320 B 减少到 192 B",

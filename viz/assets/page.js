@@ -60,7 +60,17 @@ function unpacked(packed) {
   return JSON.parse(text.replace(/[\ue000-\uf8ff]/g, (sign) => pieces[sign.charCodeAt(0) - 0xe000] ?? sign));
 }
 
+// No line ends before a sign that belongs to a number, or within a product.
+function tie(root) {
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    if (!text.parentElement.closest("pre, code, script, style, svg")) text.data = text.data.replace(/ (?=[%✗!*](?:[ ,，。；]|$))|(?<= [*]) /g, "\u00a0");
+  }
+}
+
 function openPage(widget, packed) {
+  tie(document.body);
   const { titles, ...values } = unpacked(packed);
   languages(document.getElementById("languages"), titles);
   if (widget) widget.render({ model: modelOf(values), el: document.getElementById("page") });

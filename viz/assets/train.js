@@ -4,8 +4,8 @@
 function render({ model, el }) {
   const root = make("section", "mg-player mg-train", el);
   const status = make("div", "mg-caption", root);
-  const bar = make("progress", "", root);
   const times = make("div", "mg-times", root);
+  const bar = make("progress", "", root);
   const chart = make("div", "", root);
   const paint = () => {
     /** @type {TrainData} */

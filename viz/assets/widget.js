@@ -1,5 +1,6 @@
 // What all widgets of frames use: elements, keys, buttons.
 const SVG = "http://www.w3.org/2000/svg";
+const TIES = / (?=[%✗!*](?:[ ,，。；]|$))|(?<= [*]) /g; // spaces at which no line ends; also in viz/words/text.py
 const PATIENCE = 700; // milliseconds for which a player is seen at rest before it plays
 
 /**
@@ -97,7 +98,7 @@ function say(parent, pair, tag = "span") {
     if (i) parent.append(" ");
     const part = make(tag, "", parent);
     if (lang) part.lang = lang;
-    part.textContent = text;
+    part.textContent = text.replace(TIES, "\u00a0");
   });
   return parent;
 }

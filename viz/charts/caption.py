@@ -29,6 +29,7 @@ LINE = 16  # pixels from line to line
 AXES = 0.775  # of a figure's width are its axes
 SPACED: dict[str, Any] = {"linespacing": 1.35}  # lines of words
 CAPTION = "what the axes show"
+EVEN = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # of a width that lines may have instead
 LEAD = 12  # pixels from the end of a line to its name
 MOVED = 3  # points up or down, beyond which a stroke leads to a name
 LONG = 200, 88  # pixels of a name at the end of a line, and on a phone
@@ -47,19 +48,27 @@ def across(axes: Any) -> float:
     return float(axes.get_window_extent().width * 72 / axes.figure.dpi / PIXEL)
 
 
-def folded(text: str, axes: Any) -> str:
-    """Wrap a text to the width of the axes."""
-    return "\n".join(broken(text, across(axes)))
+def folded(text: str, axes: Any, width: float = 0) -> str:
+    """Wrap a text to a width, by default that of the axes, into lines of similar length."""
+    width = width or across(axes)
+    lines = broken(text, width)
+    tried = (broken(text, part * width) for part in EVEN)
+    alike = (x for x in tried if len(x) == len(lines) and x[-1][-1] != "…")
+    return "\n".join(next(alike, lines))
 
 
 def caption(axes: mpl.Axes, text: str, above: float = 10) -> None:
-    """Write a caption `above` points over the axes, where it takes no width."""
+    """Write a caption `above` points over the axes; `align` gives it all the width there is."""
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(folded(text, axes), (0, 1), (0, above), label=CAPTION, **SPACED, **place)
+    axes.annotate(text, (0, 1), (0, above), label=CAPTION, **SPACED, **place)
 
 
 def align(figure: Any, title: Any) -> None:
-    """Move the title and each caption to the left edge of the labels of their axes."""
+    """Move title and captions to the left edge of the labels; a caption has all the width."""
+    captions = [text for axes in figure.axes for text in axes.texts if text.get_label() == CAPTION]
+    for text in captions:
+        text.set_visible(False)
+    right = max(axes.get_tightbbox().x1 for axes in figure.axes)
     lefts: dict[int, float] = {}  # of the axes that stand below each other
     for axes in figure.axes:
         axes.get_ylim()  # also brings the transforms up to date
@@ -69,9 +78,11 @@ def align(figure: Any, title: Any) -> None:
     for axes in figure.axes:
         whole = axes.get_window_extent()
         left = lefts[round(whole.x0)]
-        for text in axes.texts:
-            if text.get_label() == CAPTION:
-                text.xyann = (left * 72 / figure.dpi, text.xyann[1])
+        for text in (text for text in captions if text.axes is axes):
+            text.set_visible(True)
+            text.xyann = (left * 72 / figure.dpi, text.xyann[1])
+            room = (right - whole.x0 - left) * 96 / figure.dpi
+            text.set_text(folded(text.get_text(), axes, room))
         if axes is title.axes:
             title.set_x(left / whole.width)
 

@@ -171,35 +171,27 @@ def _draw(
     axes.set_xscale("log")
     axes.set_xlim(min(1, *(x.low for x in found)) / ROOM, max(1, *(x.high for x in found)) * ROOM)
     half = 0.2 if slim else 0.38  # of a band, in rows
+    top = 0.28 if slim else half  # from its dot upwards: its number has room in it
     points: dict[str, Any] = {"textcoords": "offset points", "size": TICK}
     for at, x in enumerate(found):
-        axes.axhspan(at - half, at + half, color=card, zorder=0, lw=0)
-        axes.plot([1, 1], [at - half, at + half], color=ink, lw=1, marker="")
+        axes.axhspan(at - top, at + half, color=card, zorder=0, lw=0)
+        axes.plot([1, 1], [at - top, at + half], color=ink, lw=1, marker="", zorder=1)
         mode, alike = mode_of(x.side), x.verdict == "alike"
         color = soft if alike else MODES[mode][0] if mode else ink
-        style: dict[str, Any] = {
-            "color": color,
-            "marker": "o" if x.middle <= 1 else "s",
-            "markersize": 8,
-            "markeredgecolor": color if alike else paper,
-            "markerfacecolor": paper if alike else color,
-            "linestyle": "none",
-            "capsize": 3,
-        }
+        style: dict[str, Any] = {"color": color, "marker": "o" if x.middle <= 1 else "s"}
+        style |= {"markersize": 8, "linestyle": "none", "capsize": 3, "zorder": 3}
+        style |= {"mec": color if alike else paper, "mfc": paper if alike else color}
         reach = [[max(x.middle - x.low, 0)], [max(x.high - x.middle, 0)]]
         axes.errorbar([x.middle], [at], xerr=reach, **style)
-        value: dict[str, Any] = {
-            "ha": "center",
-            "color": ink,
-            "bbox": {**BEHIND, "facecolor": card},
-        }
+        value: dict[str, Any] = {"ha": "center", "color": ink, "zorder": 2}  # beneath its dot
+        value |= {"bbox": {**BEHIND, "facecolor": card}}  # which hides the line at 1
         axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 6), **value, **points)
         name, verdict_text = (pair[i] for pair in words[at])
         place = {"xycoords": ("axes fraction", "data"), "va": "center", **points}
         if slim:
             place |= {"va": "bottom", **SPACED}
             text = folded(name + (": ", "：")[i] + verdict_text, axes)
-            axes.annotate(text, (0, at - half), (0, 3), **place)
+            axes.annotate(text, (0, at - top), (0, 3), **place)
         else:
             for text, y, shade in ((name, 8, ink), (verdict_text, -8, soft)):
                 axes.annotate(text, (0, at), (-10, y), ha="right", color=shade, **place)
@@ -213,7 +205,7 @@ def _draw(
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(mpl.NullLocator())
     axes.grid(visible=False)
-    axes.set_ylim(low + 0.4, -half - (0.4 if slim else 0.12))
+    axes.set_ylim(low + 0.4, -top - (0.4 if slim else 0.12))
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(row("chart_ratio_axis")[i])

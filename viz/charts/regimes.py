@@ -10,7 +10,7 @@ from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import caption, name_ends
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
-from viz.picture.style import MODES, TICK, colors_of, mode_of
+from viz.picture.style import MODES, TINTS, colors_of, mode_of
 from viz.words.text import capital, in_both, mode_name, printed, row
 
 __all__ = ["regimes"]
@@ -99,7 +99,11 @@ def _draw(
         below = [max(spread[0] - spread[1], 0) for _, spread in found]
         above = [max(spread[2] - spread[0], 0) for _, spread in found]
         more: dict[str, Any] = {"yerr": [below, above], "capsize": 3, "label": name[i]}
-        axes.errorbar(sizes, middle, color=color, lw=2, **more)
+        line, *_ = axes.errorbar(sizes, middle, color=color, lw=2, **more)
+        unsure = [(size, spread[0]) for size, spread in found if spread[1] <= 1 <= spread[2]]
+        look: dict[str, Any] = {"mfc": theme.TOKENS["paper"][0], "mec": color, "zorder": 3}
+        look |= {"color": color, "marker": line.get_marker(), "ls": "none", "mew": 1.5}
+        axes.plot([size for size, _ in unsure], [ratio for _, ratio in unsure], **look)  # hollow
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
@@ -115,20 +119,21 @@ def _draw(
 
 
 def _halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
-    """Label above and below 1 which side is quicker there, in its colour, as on the axis."""
+    """Tint the halves above and below 1 in the colour of the side that is quicker there."""
     low, high = axes.get_ylim()
     low, high = min(low, 1 / ROOM), max(high, ROOM)
     words = (high / low) ** 0.12  # beyond all points
     low, high = low / words, high * words
     axes.set_ylim(low, high)
-    axes.axhline(1, color=theme.TOKENS["line"][0], lw=1, marker="", zorder=0)
+    axes.axhline(1, color=theme.TOKENS["ink"][0], lw=1.2, marker="", zorder=1)
     axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", which="both", length=0)
     for side, ends, at in zip(sides, ((low, 1), (1, high)), (0, 1), strict=True):
         mode = mode_of(side)
         color = MODES[mode][0] if mode else theme.TOKENS["soft"][0]
-        along: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "clip_on": False}
-        axes.plot([0, 0], ends, color=color, lw=4, marker="", solid_capstyle="butt", **along)
+        tint = TINTS[mode][0] if mode else theme.TOKENS["card"][0]
+        axes.axhspan(*ends, color=tint, lw=0, zorder=0)
         style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
         style |= {"ha": "right", "va": "top"} if at else {"ha": "left", "va": "bottom"}
         label = f"{'↓↑'[at]} {row('chart_quicker', side=mode_name(side))[i]}"
-        axes.annotate(label, (at, at), (8 - 12 * at, 4 - 8 * at), size=TICK, color=color, **style)
+        axes.annotate(label, (at, at), (8 - 16 * at, 5 - 10 * at), color=color, **style)

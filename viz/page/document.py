@@ -118,10 +118,7 @@ LEFT = 'style="text-align:left;vertical-align:top"'
 
 
 def table_html(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    caption: str = "",
-    cells: str = LEFT,
+    head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", cells: str = LEFT
 ) -> str:
     """Return a table of cells that are HTML already; the first of each row names it."""
     top = "".join(f'<th scope="col" {cells}>{cell}</th>' for cell in head)

@@ -59,8 +59,7 @@ STYLE: dict[Any, Any] = {
     **dict.fromkeys(["axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"], SOFT),
     **dict.fromkeys(["axes.edgecolor", "xtick.color", "ytick.color"], AXIS),
     **dict.fromkeys(
-        ["axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"],
-        TICK,
+        ["axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"], TICK
     ),
     "text.hinting": "none",  # else a PNG is wider than its SVG
     "text.parse_math": False,  # a name such as "a$b$" is a name, not a formula

@@ -246,14 +246,17 @@ def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: R
         if keys[0] in able
     ):
         run, drawn = way.runs[i], way.picture
+        lit = len(ran(drawn, run.nodes)) if drawn else 0
         if run.turn is not None:
             before, now = run.turn
             fields = {"way": name, "line": before.text, "was": before.outcome, "now": now.outcome}
             facts.append(row("branches_turn", **fields))
         if key == "eager":
-            facts.append(row("branches_recorded", way=name, nodes=len(run.nodes)))
+            facts.append(row("branches_recorded", way=name, nodes=len(run.nodes), ran=lit))
         elif key != "trace" and drawn is not None:
-            about = {"way": name, "nodes": len(drawn.nodes), "ran": len(run.nodes)}
+            count = len({n.id for n in drawn.nodes} - run.nodes)
+            idle = row("branches_idle", count=count) if count else ""
+            about = {"way": name, "nodes": len(drawn.nodes), "ran": lit, "idle": idle}
             facts.append(row("branches_sizes", **about))
             if run.steps:
                 steps = sum(run.steps.values())

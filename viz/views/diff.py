@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     ...     x = mg.placeholder("x", shape=())
     ...     mine, solution = mg.tanh(x * 2), mg.sigmoid(x * 3)
     >>> print(viz.diff(mine, solution, {"x": 1}).scenes[-1].caption[0])
-    Difference: 1 removed, 1 new, 1 changed, 2 the same
+    Difference: 1 removed, 1 new, 1 changed, 1 with another value, 1 the same
     """
     left, right = _Side.of(a, feed_dict), _Side.of(b, feed_dict)
     pairs = alignment(left.picture, right.picture)
@@ -65,9 +65,7 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     held = {**own, **other, **{i: change(own[i], other[i]) for i in differ}}
     notes = {i: value.short for i, value in held.items()}
     panel = Panel(ROWS["diff_both"], whole, marks, notes, held)
-    kinds = [marks.get(n.id, "same") for n in whole.nodes]
-    counts = {kind: kinds.count(kind) for kind in ("gone", "new", "changed", "same")}
-    counts["changed"] += kinds.count("moved")
+    kinds = [marks.get(n.id, "value" if n.id in differ else "same") for n in whole.nodes]
     follow = {
         n.label: held[n.id].short for n in whole.nodes if n.id in differ and n.id not in marks
     }
@@ -75,9 +73,17 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     facts = [*_change_lines(right.picture, changes), _verdict(left, right)]
     if follow:
         facts.insert(-1, row("diff_follow", what=followed))
-    caption = ROWS["diff_equal"] if counts["same"] == len(kinds) else row("diff_step", **counts)
+    caption = _counted(kinds) if {*kinds} - {"same", "value"} else ROWS["diff_equal"]
     scenes.append(Scene(caption, (panel,), tuple(facts)))
     return Board(scenes, slider=ROWS["diff_slider"], heading=ROWS["page_diff"], moves=True)
+
+
+def _counted(kinds: Sequence[str]) -> Pair:
+    """Count the nodes of each kind that there is, in the words of the legend."""
+    words = ("mark_gone", "mark_new", "mark_changed", "mark_moved", "diff_value", "diff_same")
+    told = [(kinds.count(key[5:]), ROWS[key]) for key in words if key[5:] in kinds]
+    english = ", ".join(f"{count} {word[0]}" for count, word in told)
+    return row("diff_step", all=(english, "，".join(f"{word[1]} {n} 个" for n, word in told)))
 
 
 def _alone(which: str, side: Picture, held: Mapping[str, Summary], whole: Picture) -> Scene:
