@@ -84,9 +84,9 @@ class Captured:
         for v in self.graph.variables:
             v.attrs = {**v.attrs, "value": np.array(v.attrs["value"])[()]}
 
-    def play_again(self) -> None:
-        """Rebuild the gradients and recompute all values, for the engine's listeners."""
-        for found in ("gradients_here", "_computed"):
+    def play_again(self, rebuilt: bool = True) -> None:
+        """Recompute all values for the engine's listeners; rebuilt: with gradients built anew."""
+        for found in ("_computed", "gradients_here")[: 1 + rebuilt]:
             self.__dict__.pop(found, None)
         self.gaps()
 

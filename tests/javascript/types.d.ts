@@ -30,7 +30,7 @@ interface PlayedNode {
   freed?: number | null;
   values: [number, Summary][];
   gradients: [number, Summary][];
-  told?: Record<string, [number, number | Pair][]>;
+  answers?: Record<string, [number, number | Pair][]>;
 }
 
 /** A share of a gradient on its way back; forward, a value is sent as the words for it. */
@@ -353,6 +353,7 @@ interface TrainData {
 
 interface Portrait {
   values?: (number | string)[]; // of few elements
+  shape?: number[]; // of the tensor that it is of
   bad?: number;
   below?: number;
   min?: number | string;
@@ -377,6 +378,7 @@ interface AtlasTensor {
 }
 
 interface AtlasOperator extends AtlasTensor {
+  fixed?: boolean;
   op: string;
   sign: string;
   title: Pair;

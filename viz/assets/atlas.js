@@ -37,6 +37,7 @@ function stageOf(atlas, canvas, told) {
   let flight = null;
   /** @type {Box | null} */
   let mini = null;
+  let [px, py, read] = [-1, -1, false]; // where the pointer is, and whether there is a number
 
   const draw = () => {
     pen.clear();
@@ -45,6 +46,7 @@ function stageOf(atlas, canvas, told) {
     drawGroup(atlas, m.root, whole, 1);
     pen.c.globalAlpha = 1;
     drawMini();
+    read = !flight && pen.reading(px, py, atlas.size.w);
   };
 
   // The map of the whole model, wherever the camera doesn't show it all.
@@ -164,6 +166,8 @@ function stageOf(atlas, canvas, told) {
       const node = at(x, y);
       canvas.style.cursor = node ? "pointer" : "default";
       if (node !== atlas.hovered) [atlas.hovered, dirty] = [node, true];
+      [px, py] = [x, y];
+      dirty ||= read || pen.legible(x, y);
     },
     drag(dx, dy) {
       flight = null;

@@ -191,7 +191,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   pen.font(11);
   const y = box.y + box.h - 9;
   c.fillStyle = gradient?.bad ? ink.bad : ink.grad;
-  const right = gradient ? pen.text(`|∂| ${gradient.bad ? "✗" : figure(gradient.norm)}`, x + w, y, w / 2, "right") + 6 : 0;
+  const right = gradient ? pen.text(`|∂y| ${gradient.bad ? "✗" : figure(gradient.norm)}`, x + w, y, w / 2, "right") + 6 : 0;
   c.fillStyle = ink.soft;
   if (node.input !== undefined) pen.text(briefly(pen, shapeOf(atlas, node.out), w - right), x, y, w - right);
   else if (value && !isNumber(tensor)) drawShort(atlas, node, value, x, y, w - right);

@@ -41,14 +41,15 @@ function inspectorOf(atlas, place, told) {
   /** @param {Element} parent @param {Portrait | null} portrait @param {boolean} back @param {number} w @param {number} h */
   const picture = (parent, portrait, back, w, h) => {
     const { canvas, pen } = sheet(parent, w, h);
-    pen.swatch(portrait, back, 0, 0, w, h);
-    const { values, w: columns = 1, h: rows = 1 } = portrait ?? {};
-    if (!values) return;
-    canvas.addEventListener("pointermove", (e) => {
-      const cell = (/** @type {number} */ share, /** @type {number} */ count) => clamp(Math.floor(share * count), 0, count - 1);
-      const [row, column] = [cell(e.offsetY / h, rows), cell(e.offsetX / w, columns)];
-      canvas.title = `[${rows > 1 ? `${row}, ` : ""}${column}] = ${figure(values[row * columns + column])}`;
-    });
+    const draw = (/** @type {PointerEvent | null} */ e) => {
+      pen.clear();
+      pen.c.globalAlpha = 1;
+      pen.swatch(portrait, back, 0, 0, w, h);
+      if (e) pen.reading(e.offsetX, e.offsetY, w);
+    };
+    draw(null);
+    for (const type of ["pointermove", "pointerdown"]) canvas.addEventListener(type, (e) => draw(/** @type {PointerEvent} */ (e)));
+    canvas.addEventListener("pointerleave", () => draw(null));
   };
   /** @param {Element} parent @param {Portrait} portrait @param {boolean} back @param {number} w @param {number} h */
   const histogram = (parent, portrait, back, w, h) => {
@@ -151,7 +152,7 @@ function inspectorOf(atlas, place, told) {
     if (m.end <= m.n) return;
     const tensor = m.tensors[node.out];
     const g = cameBack(m, node, atlas.time) >= 1 ? portraitOf(m, tensor.g) : null;
-    heading(body, "gradient_of_output", g ? `|∂| ${figure(g.norm)}` : "", "mg-x-back-words");
+    heading(body, "gradient_of_output", g ? `|∂y| ${figure(g.norm)}` : "", "mg-x-back-words");
     if (!node.grad) say(part("mg-x-path", body), speech.pair("no_flow"));
     else if (!g) say(part("mg-x-path", body), speech.pair("not_yet"));
     else if (isNumber(tensor)) part("", body).textContent = figure(g.mean);
@@ -181,7 +182,7 @@ function inspectorOf(atlas, place, told) {
       else if (m.end > m.n) {
         picture(right, back, true, half, high);
         const norm = Number(portraitOf(m, p.v)?.norm);
-        part("", right, "figcaption").textContent = back ? `|∂| ${figure(back.norm)}${norm ? ` · |∂|/|w| ${figure(Number(back.norm) / norm)}` : ""}` : "";
+        part("", right, "figcaption").textContent = back ? `|∂w| ${figure(back.norm)}${norm ? ` · |∂w|/|w| ${figure(Number(back.norm) / norm)}` : ""}` : "";
       }
     }
   };

@@ -8,6 +8,8 @@
  */
 function atlasModel(data) {
   const { operators, inputs, parameters, failure } = data;
+  for (const { shape, v, g } of [...operators, ...inputs, ...parameters])
+    for (const x of [v, g]) if (x !== undefined) data.portraits[x].shape ??= shape;
   const n = operators.length;
   const tensors = [...operators, ...inputs];
   /** @type {number[][]} */

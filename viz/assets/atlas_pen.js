@@ -41,7 +41,7 @@ const inUnits = (value, units) => {
   return `${+(value / size).toPrecision(3)}${unit}`;
 };
 const amount = (/** @type {number} */ v) => inUnits(v, [[1e9, " G"], [1e6, " M"], [1e3, " k"], [1, ""]]);
-const bytes = (/** @type {number} */ v) => inUnits(v, [[1 << 30, " GB"], [1 << 20, " MB"], [1024, " kB"], [1, " B"]]);
+const bytes = (/** @type {number} */ v) => inUnits(v, [[1e9, " GB"], [1e6, " MB"], [1e3, " kB"], [1, " B"]]);
 const lasting = (/** @type {number} */ v) => inUnits(v, [[1000, " s"], [1, " ms"], [1e-3, " µs"]]);
 const sizes = (/** @type {number[]} */ shape) => (shape.length === 1 ? `[${shape[0]}]` : shape.join("×"));
 
@@ -52,6 +52,9 @@ const sizes = (/** @type {number[]} */ shape) => (shape.length === 1 ? `[${shape
 function penOf(canvas, colours) {
   const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   let family = "sans-serif";
+  /** @type {{portrait: Portrait, back: boolean, x: number, y: number, w: number, h: number}[]} */
+  let shown = []; // the pictures since the last clearing whose numbers are known
+  const pictureAt = (/** @type {number} */ x, /** @type {number} */ y) => shown.findLast((p) => x >= p.x && x < p.x + p.w && y >= p.y && y < p.y + p.h);
   const pen = {
     c,
     ratio: 1,
@@ -63,6 +66,7 @@ function penOf(canvas, colours) {
       family = getComputedStyle(canvas).fontFamily || family;
     },
     clear() {
+      shown = [];
       c.setTransform(pen.ratio, 0, 0, pen.ratio, 0, 0);
       c.clearRect(0, 0, canvas.width, canvas.height);
       c.textBaseline = "alphabetic";
@@ -111,6 +115,7 @@ function penOf(canvas, colours) {
       c.clip();
       c.fillStyle = ink.zero;
       c.fillRect(x, y, w, h);
+      if (portrait.values) shown.push({ portrait, back, x, y, w, h });
       c.imageSmoothingEnabled = false;
       c.drawImage(bitmap(portrait, back, ink), x, y, w, h);
       const [wide, tall, tile] = [portrait.w ?? 1, portrait.h ?? 1, portrait.tile ?? 0];
@@ -125,6 +130,41 @@ function penOf(canvas, colours) {
       c.strokeStyle = color ?? (back ? ink.grad : ink.run);
       pen.round(x + 0.5, y + 0.5, w - 1, h - 1, r);
       c.stroke();
+    },
+    /** Whether a picture lies at a point whose numbers are known. @param {number} x @param {number} y */
+    legible: (x, y) => Boolean(pictureAt(x, y)),
+    /** Outline the cell at a point, and write which element it is and its number. Whether there is one. @param {number} x @param {number} y @param {number} width */
+    reading(x, y, width) {
+      const at = pictureAt(x, y);
+      const { values = [], w: columns = 1, h: rows = 1, shape = [] } = at?.portrait ?? {};
+      if (!at) return false;
+      const [row, column] = [Math.floor(((y - at.y) / at.h) * rows), Math.floor(((x - at.x) / at.w) * columns)];
+      let rest = row * columns + column;
+      if (rest >= values.length) return false; // behind the end of a vector that is wrapped
+      const number = figure(values[rest]);
+      const place = [...shape].reverse().map((n) => {
+        const i = rest % n;
+        rest = Math.floor(rest / n);
+        return i;
+      });
+      const ink = colours();
+      c.globalAlpha = 1;
+      c.lineWidth = 1.5;
+      c.strokeStyle = ink.ink;
+      c.strokeRect(at.x + (column * at.w) / columns, at.y + (row * at.h) / rows, at.w / columns, at.h / rows);
+      const text = `[${place.reverse().join(", ")}] = ${number}`;
+      pen.font(11, 600);
+      const wide = c.measureText(text).width + 10;
+      const [left, top] = [clamp(at.x + ((column + 0.5) * at.w) / columns - wide / 2, 0, width - wide), at.y + at.h >= 40 && y - at.y > 22 ? at.y + 1 : Math.max(0, at.y + (row * at.h) / rows - 18)];
+      pen.round(left, top, wide, 16, 4);
+      c.fillStyle = ink.paper;
+      c.fill();
+      c.lineWidth = 1;
+      c.strokeStyle = ink.line;
+      c.stroke();
+      c.fillStyle = at.back ? ink.grad : ink.ink;
+      pen.text(text, left + 5, top + 12);
+      return true;
     },
   };
   return pen;

@@ -290,7 +290,7 @@ function scoreOf(atlas, canvas, pen) {
     const room = g.columns.weights ? g.columns.weights[0] - 20 : 40;
     pen.text(g.columns.weights ? speech.line("spread") : "σ", g.columns.name[0], y, room);
     c.fillStyle = ink.grad;
-    if (twice) pen.text(g.columns.weights ? speech.line("returned") : "|∂|", g.columns.name[0], y + 14, room);
+    if (twice) pen.text(g.columns.weights ? speech.line("returned") : "|∂y|", g.columns.name[0], y + 14, room);
     if (norms.length && m.failed < 0 && g.columns.weights) {
       const [x, w] = g.columns.weights;
       pen.font(11);
@@ -306,6 +306,7 @@ function scoreOf(atlas, canvas, pen) {
       pen.font(11);
       pen.text(speech.line(g.wide ? "share_of_zeros" : "zero_elements"), g.columns.name[0] + 14, at);
     }
+    if (!spread.length && !returned.length) return;
     c.fillStyle = ink.run;
     pen.font(11);
     pen.text(`1e${f[1]}`, g.left - 6, top + (g.wide ? 10 : 20), null, "right");
@@ -339,7 +340,7 @@ function scoreOf(atlas, canvas, pen) {
     const [value, gradient] = [portraitOf(m, row.v), portraitOf(m, row.g)];
     const back = t >= m.n;
     const zeros = (value?.zeros ?? 0) > 0.2 ? `, ${speech.line("zeros", { share: Math.round((value?.zeros ?? 0) * 100) })}` : "";
-    const said = back ? (gradient ? `|∂| ${figure(gradient.norm)}` : speech.line("no_flow")) : `σ ${figure(value?.std)}${zeros}`;
+    const said = back ? (gradient ? `|∂y| ${figure(gradient.norm)}` : speech.line("no_flow")) : `σ ${figure(value?.std)}${zeros}`;
     const text = `${fullName(m, m.leaves[op])}  ${said}`;
     c.fillStyle = ink.line;
     c.fillRect(x - 0.5, g.head, 1, base - g.head);
@@ -371,6 +372,7 @@ function profileOf(m, group) {
   const silent = []; // the share of zeros, of those that have many
   for (const { out } of profileParts(m, group)) {
     const op = m.data.operators[out];
+    if (op.fixed) continue; // a parameter, reshaped: what it holds is no activation
     const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
     const std = Number(value?.min) < -LARGEST ? 0 : value?.std; // a mask isn't worth a scale of its own
     if (op.g !== undefined || !m.data.backward) {

@@ -442,7 +442,7 @@ function explorerList(list, atlas, open) {
     b.tabIndex = -1;
     const tensor = m.tensors[node.out];
     const there = ran(node, time) >= 1;
-    const norm = cameBack(m, node, time) >= 1 ? `, |∂| ${figure(portraitOf(m, tensor.g)?.norm)}` : "";
+    const norm = cameBack(m, node, time) >= 1 ? `, |∂y| ${figure(portraitOf(m, tensor.g)?.norm)}` : "";
     b.textContent = `${titleOf(m, node)}, ${kindOfNode(atlas, node)}, ${there ? shapeOf(atlas, node.out) : speech.line("not_yet")}${norm}`;
     b.addEventListener("click", () => open(node));
   }

@@ -94,7 +94,8 @@ class Content:
         }
         if stopped is not None:
             self.data |= {"failed": len(seen.operators), "outputs": []}
-        self.data["findings"] = findings(self.data)
+        rounds = [[took.get(n, 0.0) for n in seen.operators] for took in seen.rounds]
+        self.data["findings"] = findings(self.data, rounds)
 
     def node_of(self, path: str) -> int:
         """Return the number of the module with this path, "layer3.0"; ValueError if none has it."""
@@ -121,13 +122,14 @@ class Content:
             "formula": _number(self._formulas, node.op.name, forward(node.op, names, node.attrs)),
             "reads": list(dict.fromkeys(reads)),
             "line": self._line(self._where(node)),
-            "ms": short(seen.milliseconds.get(node, 0.0)),
+            "ms": short(seen.least(node)),
         }
         used = [self._parameters[x] for x in node.inputs if x in self._parameters]
         optional = {
             "weights": used,
             "back": short(seen.milliseconds_back.get(node, 0.0)),
             "kept": seen.kept.get(node, 0),
+            "fixed": node in seen.fixed,
         }
         return row | {key: value for key, value in optional.items() if value}
 

@@ -54,7 +54,7 @@ class Explorer(Page):
         return [nodes[i] for i in nodes[0].get("children", ())]
 
     def _line(self, node: dict[str, Any]) -> str:
-        """Describe a module in one line of text: its name, its class, the shape, |∂|."""
+        """Describe a module in one line of text: its name, its class, the shape, |∂y|."""
         last = self.data["operators"][node["b"] - 1]
         shape = "×".join(map(str, last["shape"]))
         name, kind = node.get("name") or last["op"], node.get("kind")
@@ -63,7 +63,7 @@ class Explorer(Page):
             kind = kind or self.data["nodes"][node["children"][0]]["kind"]
         line = f"{name}: {kind or last['op']} → [{shape}]"
         gradient = self.data["portraits"][last["g"]].get("norm") if "g" in last else None
-        return line if gradient is None else f"{line}, |∂| {gradient}"
+        return line if gradient is None else f"{line}, |∂y| {gradient}"
 
     def _still(self) -> str:
         lines = "".join(f"<li>{escape(self._line(node))}</li>" for node in self._top())
@@ -85,12 +85,10 @@ def words() -> dict[str, list[str]]:
 def _about(data: dict[str, Any]) -> Pair:
     """Describe the shapes of the inputs and the number of parameters."""
     shapes = ", ".join("×".join(map(str, x["shape"])) or "·" for x in data["inputs"])
-    return row(
-        "explorer_about_failed" if "failed" in data else "explorer_about",
-        shapes=shapes or "–",
-        count=_amount(sum(p["size"] for p in data["parameters"] if p.get("kept") != "buffer")),
-        operators=data.get("failed", len(data["operators"])),
-    )
+    key = "explorer_about_failed" if "failed" in data else "explorer_about"
+    count = _amount(sum(p["size"] for p in data["parameters"] if p.get("kept") != "buffer"))
+    ran = data.get("failed", len(data["operators"]))
+    return row(key, shapes=shapes or "–", count=count, operators=ran)
 
 
 def _amount(count: int) -> str:

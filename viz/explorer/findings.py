@@ -7,6 +7,7 @@ from typing import Any
 
 from viz.words.text import Pair, row
 
+CLEAR = 1.2  # how many times as long as the next one the slowest takes, to be named
 APART = 1e4  # how many times larger an element of one gradient is, to be worth a look
 SILENT = 0.9  # share of zeros behind a ReLU that hardly fires
 RECTIFIERS = ("ReLU",)
@@ -14,9 +15,14 @@ RECTIFIERS = ("ReLU",)
 Finding = dict[str, Any]
 
 
-def findings(data: Mapping[str, Any]) -> list[Finding]:
-    """Return the findings, troubles first: each is about one operator, given by its number."""
-    found = [*_broken(data), *_gradients(data), *_silent(data), *_marked(data), *_shares(data)]
+def findings(data: Mapping[str, Any], rounds: Sequence[Sequence[float]] = ()) -> list[Finding]:
+    """Return the findings, troubles first: each is about one operator, given by its number.
+
+    rounds: how long each operator took in several runs.
+    """
+    found = [*_broken(data), *_gradients(data), *_silent(data), *_marked(data)]
+    if "failed" not in data:
+        found += _shares(data, rounds or [[o["ms"] for o in data["operators"]]])
     return sorted(found, key=lambda x: not x["bad"])
 
 
@@ -119,7 +125,15 @@ def _marked(data: Mapping[str, Any]) -> list[Finding]:
     return found
 
 
-def _shares(data: Mapping[str, Any]) -> list[Finding]:
+def slowest(rounds: Sequence[Sequence[float]]) -> list[int]:
+    """Return which one is the slowest in every run; or the two slowest, if none clearly is."""
+    least = [min(times) for times in zip(*rounds, strict=True)]
+    first, second = sorted(range(len(least)), key=least.__getitem__)[:-3:-1]
+    clear = all(took[first] == max(took) for took in rounds)
+    return [first] if clear and least[first] > CLEAR * least[second] else [first, second]
+
+
+def _shares(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) -> list[Finding]:
     """Find the slowest operator, and the top-level parts with the most parameters, memory, time."""
     nodes, operators = data["nodes"], data["operators"]
     parts = {i: range(nodes[i]["a"], nodes[i]["b"]) for i in (nodes and nodes[0]["children"])}
@@ -136,14 +150,19 @@ def _shares(data: Mapping[str, Any]) -> list[Finding]:
         }
 
     each = [sums([i]) for i in range(len(operators))]
-    slowest = max(range(len(each)), key=lambda i: each[i]["explorer_time"])
-    fields = {"name": path_of(data, slowest), "ms": f"{operators[slowest]['ms']:.3g}"}
-    found = [_finding("explorer_slowest", slowest, False, **fields)]
+    first, *others = slowest(rounds)
+    system = data.get("system", "minigrad")
+    key = "explorer_slowest_two" if others else "explorer_slowest"
+    names = {"name": path_of(data, first), "other": path_of(data, [first, *others][-1])}
+    measured = ("", "") if system == "minigrad" else row("explorer_measured", system=system)
+    spent = f"{operators[first]['ms']:.3g}"
+    found = [_finding(key, first, False, **names, ms=spent, measured=measured)]
     sizes = {i: sums(inside) for i, inside in parts.items()}
     shares: dict[int, dict[str, Pair]] = {}
     for key, whole in sums(range(len(operators))).items():
         largest, size = max(((i, sizes[i][key]) for i in parts), key=lambda pair: pair[1])
-        if whole:
+        of_parts = [[sum(took[i] for i in parts[p]) for p in parts] for took in rounds]
+        if whole and (key != "explorer_time" or len(slowest(of_parts)) == 1):
             said = row(key, share=f"{100 * size / whole:.0f}")
             shares.setdefault(largest, {})[key] = said
     for i, texts in shares.items():

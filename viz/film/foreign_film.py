@@ -14,18 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.film.film import (
-    BUILT,
-    GRADIENT,
-    RUN,
-    Facts,
-    Film,
-    Flow,
-    Frame,
-    Mark,
-    Track,
-    operand,
-)
+from viz.film.film import BUILT, GRADIENT, RUN, Facts, Film, Flow, Frame, Mark, Track, operand
 from viz.picture import formula
 from viz.picture.foreign_engines import behind, is_other, other_picture
 from viz.picture.summary import summarize

@@ -109,10 +109,7 @@ def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
 
 
 def _run_again(
-    outputs: list[Tensor],
-    names: Mapping[int, str],
-    new: dict[Any, Any],
-    new_names: dict[int, str],
+    outputs: list[Tensor], names: Mapping[int, str], new: dict[Any, Any], new_names: dict[int, str]
 ) -> None:
     """Run the operations of a tape in their order; `new` gets the twin of each, by the old one."""
     for node in ancestors(t.creator for t in outputs if t.creator is not None):
