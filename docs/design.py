@@ -8,7 +8,7 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.picture.boxes import Picture, PictureNode
-from viz.picture.cards import Room, State
+from viz.picture.cards import CardSpace, State
 from viz.picture.drawing import alone, render
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -50,7 +50,7 @@ def _states() -> str:
         )
         for i, (state, _) in enumerate(STATES)
     }
-    rooms = {n.id: Room(5, gradient=1, plan=True) for n in nodes}
+    rooms = {n.id: CardSpace(5, gradient=1, plan=True) for n in nodes}
     return render(Picture(tuple(nodes), (), "static", {}), "d", rooms, shown)
 
 

@@ -25,7 +25,7 @@ from minigrad.diagnostics.messages import get_language, set_language
 from viz.charts.held import plan_of
 from viz.film.film import Film
 from viz.film.states import on_cards
-from viz.page.payload import rooms_of
+from viz.page.payload import card_spaces
 from viz.picture.boxes import Picture
 from viz.picture.cards import wide as measured
 from viz.picture.drawing import alone, render
@@ -220,7 +220,7 @@ def _graph(obj: Any, values: bool = True, fold: bool | None = None) -> str:
 
 def _drawn(film: Film, picture: Picture, values: bool = True) -> str:
     """A graph as it is at the end, without clocks, no wider than a column of text."""
-    rooms = rooms_of(film, picture, get_language())
+    rooms = card_spaces(film, picture, get_language())
     states = on_cards(film, len(film.frames) - 1, picture)
     for i in rooms:
         rooms[i] = replace(rooms[i], clock=False, gradient=0, back=False)

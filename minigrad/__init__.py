@@ -43,7 +43,7 @@ else:  # modules, and the names of `_lazy_exports`, load when the first of them 
 
     def __getattr__(name: str) -> typing.Any:
         if name == "train":
-            return foreign.Elsewhere("mg.train", foreign.TRAIN)
+            return foreign.ForeignModule("mg.train", foreign.TRAIN)
         found = _look(name)
         if found is None:
             raise foreign.missing("mg", name, sys.modules[__name__], foreign.FUNCTIONS)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from minigrad.batching.groups import Signature
+from minigrad.batching.groups import GroupKey
 from minigrad.batching.rules import Operands, has_rule, run_batched
 from minigrad.core import Dtype, Op, Spec, context
 from minigrad.diagnostics.errors import GraphError
@@ -35,7 +35,7 @@ class Shared:
 
 
 def as_call(form: tuple[Any, ...]) -> tuple[tuple[Any, ...], Routine | None]:
-    """Return the form that equal calls share (see `Signature`), and their routine.
+    """Return the form that equal calls share (see `GroupKey`), and their routine.
 
     Arguments vary that are not trained, whether they require a gradient or not. There is no routine
     for what must run at once: only what computes one value may wait, by operators that have a rule.
@@ -79,7 +79,7 @@ def _made(op: Op, body: Body, kinds: Sequence[Any], grad: bool) -> Routine | Non
 
 
 class Routine:
-    """The steps of a call for operands of these kinds, see `Signature`; the last is the result.
+    """The steps of a call for operands of these kinds, see `GroupKey`; the last is the result.
 
     `once` are the steps that depend on shared operands alone, `steps` the others. Of each it is
     known what would be noted of it: its signature, where its operands are, and its line.
@@ -156,10 +156,10 @@ class Routine:
         return self._plans[batched]
 
 
-Step = tuple[Signature, list[int], tuple[Any, int]]
+Step = tuple[GroupKey, list[int], tuple[Any, int]]
 
 
-def _signature(node: Node, kinds: list[Any], grad: bool) -> Signature:
+def _signature(node: Node, kinds: list[Any], grad: bool) -> GroupKey:
     specs = [Spec(*x[:2]) if type(x) is tuple else Spec(x.shape, x.dtype) for x in kinds]
     result = node.op.spec(specs, node.attrs)
-    return Signature((node.op, grad), tuple(kinds), specs, node.attrs, result)
+    return GroupKey((node.op, grad), tuple(kinds), specs, node.attrs, result)

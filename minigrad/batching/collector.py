@@ -11,9 +11,9 @@ from typing import Any
 
 from minigrad import ops
 from minigrad.batching.calls import Routine, as_call
-from minigrad.batching.groups import WHOLE, Agenda, Group, Signature, leading_to
-from minigrad.batching.notes import Notebook
-from minigrad.batching.pending import Pending, run_first, seen, settle
+from minigrad.batching.groups import WHOLE, Group, GroupKey, GroupQueue, leading_to
+from minigrad.batching.notes import NoteLog
+from minigrad.batching.pending import PendingTensor, run_first, seen, settle
 from minigrad.batching.running import run_together
 from minigrad.core import (
     READERS,
@@ -95,8 +95,8 @@ class Collector:
     def __init__(self) -> None:
         self.pending: dict[Group, None] = {}
         self.known: dict[Any, Group] = {}  # groups by what was written: quick to ask
-        self.signatures: dict[Any, Signature] = {}  # by what their members have in common
-        self.notebook = Notebook()
+        self.signatures: dict[Any, GroupKey] = {}  # by what their members have in common
+        self.notebook = NoteLog()
 
     # ---- noting ----
 
@@ -111,7 +111,7 @@ class Collector:
         member: list[Any] = []
         for x in operands:
             kind = type(x)
-            if kind is Pending:
+            if kind is PendingTensor:
                 written.append(x.group)
                 member += x.group, x.row
                 continue
@@ -131,7 +131,7 @@ class Collector:
 
     def enter(self, group: Group, member: Sequence[Any], frame: FrameType) -> Any:
         """Add a member: the sources and rows of its operands."""
-        result = Pending()
+        result = PendingTensor()
         result.group, result.row = group, group.count
         group.members += member
         group.members += caller(frame)
@@ -174,7 +174,7 @@ class Collector:
             signature = self.signatures.get(form)
             if signature is None:
                 spec = Spec((1, *kind[0]) if keep else kind[0], x.dtype)
-                signature = Signature(form, (kind,), [spec], {}, spec, rows=True)
+                signature = GroupKey(form, (kind,), [spec], {}, spec, rows=True)
                 self.signatures[form] = signature
             group = self._open(known, signature, (x,))
         return self.enter(group, (x, first % length), frame)
@@ -206,7 +206,7 @@ class Collector:
             self.signatures[form] = self.signatures[alike] = signature
         return self._open(known, signature, looks)
 
-    def _open(self, known: tuple[Any, ...], signature: Signature, looks: Sequence[Any]) -> Group:
+    def _open(self, known: tuple[Any, ...], signature: GroupKey, looks: Sequence[Any]) -> Group:
         """Return the group of this signature that is as deep as its operands allow."""
         depth = 1 + max([x.depth for x in looks if type(x) is Group], default=-1)
         group = signature.open.get(depth)
@@ -222,7 +222,7 @@ class Collector:
     def run_now(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         """Run an operation that cannot wait: it prints, or its shape depends on values."""
         for x in operands:
-            if type(x) is Pending:
+            if type(x) is PendingTensor:
                 settle(x)
         with at_once():
             return op(*operands, **attrs)
@@ -235,7 +235,7 @@ class Collector:
         """Run groups and what they depend on. After an error nothing is left to run."""
         try:
             with at_once():
-                for together in Agenda(leading_to(groups)):
+                for together in GroupQueue(leading_to(groups)):
                     how = run_together(together)
                     if listeners:
                         self.notebook.report_group(together, how)
@@ -284,7 +284,7 @@ def _only_row(item: Any) -> int | None:
 
 def _signature(
     form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs, routine: Routine | None
-) -> Signature | None:
+) -> GroupKey | None:
     """Return the signature for such operands; None if the shape depends on values.
 
     Raises what the shape rule raises.
@@ -301,7 +301,7 @@ def _signature(
         return None
     if result.shape is None or any(not isinstance(n, int) for n in result.shape):
         return None
-    return Signature(form, kinds, specs, attrs, result, routine=routine)
+    return GroupKey(form, kinds, specs, attrs, result, routine=routine)
 
 
 def _spec(kind: Any, source: Any) -> Any:

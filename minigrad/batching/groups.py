@@ -26,7 +26,7 @@ LINE = 2  # a member ends in the two facts that tell the user's line: code objec
 WHOLE = -1  # in the place of a row number: all of the tensor
 
 
-class Signature:
+class GroupKey:
     """The operator, operands and attributes that all members of a group have in common.
 
     `kinds` tells for each operand how it may vary: a tuple (it may, being of this shape, data type
@@ -87,7 +87,7 @@ class Signature:
             return True
         return self.even and (self.op is not ops.matmul or batched == [True, False])
 
-    def loosened(self, loose: set[Any], known: dict[Any, Signature]) -> Signature:
+    def loosened(self, loose: set[Any], known: dict[Any, GroupKey]) -> GroupKey:
         """Return the signature in which tensors of these forms vary between members."""
         kinds = tuple(
             (*_form(kind), kind.requires_grad) if _form(kind) in loose else kind
@@ -146,7 +146,7 @@ class Group:
         *("picked", "place", "ran", "signature", "single", "sources", "values"),
     )
 
-    def __init__(self, signature: Signature, depth: int, owner: Any) -> None:
+    def __init__(self, signature: GroupKey, depth: int, owner: Any) -> None:
         self.signature, self.depth, self.owner = signature, depth, owner
         self.number = _next_number()
         self.members: list[Any] = []
@@ -215,7 +215,7 @@ def leading_to(groups: Iterable[Group]) -> list[Group]:
     return sorted(found, key=lambda g: g.number)
 
 
-class Agenda:
+class GroupQueue:
     """Groups that run together, in turn.
 
     Of the signatures that could run, the one of the smallest average depth comes next, as in DyNet
@@ -227,9 +227,9 @@ class Agenda:
     def __init__(self, groups: list[Group]) -> None:
         self.waiting = {group: len(group.needs) for group in groups}
         self.readers: dict[Group, list[Group]] = {}
-        self.depths: dict[Signature, tuple[int, int]] = {}  # their sum, and of how many
-        self.ready: dict[Signature, list[Group]] = {}
-        self.heap: list[tuple[float, int, Signature]] = []
+        self.depths: dict[GroupKey, tuple[int, int]] = {}  # their sum, and of how many
+        self.ready: dict[GroupKey, list[Group]] = {}
+        self.heap: list[tuple[float, int, GroupKey]] = []
         _loosen(groups)
         for group in groups:
             total, count = self.depths.get(group.signature, (0, 0))
@@ -280,7 +280,7 @@ def _loosen(groups: list[Group]) -> None:
     Parameters are few and read often. Tensors of one shape that are more in number than times that
     each is read belong to the samples, and operations on them may be joined.
     """
-    counts: dict[Signature, int] = {}
+    counts: dict[GroupKey, int] = {}
     for group in groups:
         counts[group.signature] = counts.get(group.signature, 0) + group.count
     uses: dict[Any, Counter[Any]] = {}
@@ -291,7 +291,7 @@ def _loosen(groups: list[Group]) -> None:
                 uses.setdefault(form, Counter())[kind] += count
     loose = {form for form, counts in uses.items() if len(counts) ** 2 > counts.total()}
     if loose:
-        known: dict[Any, Signature] = {}
+        known: dict[Any, GroupKey] = {}
         for group in groups:
             if any(_form(kind) in loose for kind in group.signature.kinds):
                 group.signature.open.pop(group.depth, None)  # it runs, and takes no more members

@@ -10,12 +10,12 @@ from minigrad.core import NODE_SLOTS, BaseNode, Dtype, Op, context, events, next
 from minigrad.dynamic.tensor import Tensor
 
 
-class Note(BaseNode):
+class OperationNote(BaseNode):
     """One recorded operation, as data.
 
     `inputs` holds for each operand the note or the tape node that it comes from, or the tensor or
     number itself. `depth` is the number of operations on the longest way to it from values at hand,
-    `group` the number of the `Together` that it ran in, None before.
+    `group` the number of the `BatchedRun` that it ran in, None before.
     """
 
     __slots__ = (*NODE_SLOTS, "depth", "dtype", "group", "shape")
@@ -29,7 +29,7 @@ class Note(BaseNode):
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class BatchedRun:
     """Recorded operations of one signature that ran as one, and how they did.
 
     how: "batched" (one operator, a row for each), "once" (one operator, whose result they share;
@@ -39,7 +39,7 @@ class Together:
 
     number: int
     op: Op
-    members: tuple[Note, ...]
+    members: tuple[OperationNote, ...]
     how: str
 
     @property
@@ -55,11 +55,11 @@ class Together:
         return f"{self.op} × {self.size}"
 
 
-class Notebook:
+class NoteLog:
     """The notes of one block; empty as long as there is no listener."""
 
     def __init__(self) -> None:
-        self.notes: dict[tuple[Group, int], Note] = {}
+        self.notes: dict[tuple[Group, int], OperationNote] = {}
 
     def report_noted(self, group: Group, row: int) -> None:
         note = self._note(group, row)
@@ -69,17 +69,17 @@ class Notebook:
         """Report groups that ran and are about to forget their members."""
         members = [(group, row) for group in groups for row in range(group.count)]
         notes = [self._note(group, row) for group, row in members]
-        together = Together(groups[0].number, groups[0].signature.op, tuple(notes), how)
+        together = BatchedRun(groups[0].number, groups[0].signature.op, tuple(notes), how)
         for note, (group, row) in zip(notes, members, strict=True):
             note.group = together.number
             note.inputs = self._inputs(group, row)  # by now each has its note
         events.emit("group", together.op, together)
 
-    def _note(self, group: Group, row: int) -> Note:
+    def _note(self, group: Group, row: int) -> OperationNote:
         found = self.notes.get((group, row))
         if found is not None:
             return found
-        signature, note = group.signature, Note()
+        signature, note = group.signature, OperationNote()
         note.op, note.attrs, note.order = signature.op, signature.attrs, next_order()
         note.shape, note.dtype, note.depth = signature.shape, signature.dtype, group.depth
         note.code, note.lasti = group.line(row)

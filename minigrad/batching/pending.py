@@ -20,7 +20,7 @@ from minigrad.static import Node
 PARTS = ("_array", "creator", "requires_grad", "grad", "name")  # what a tensor always has
 
 
-class Pending(Tensor):
+class PendingTensor(Tensor):
     """A tensor of known shape and data type without values: a recorded operation's result.
 
     `settle` makes it a `Tensor` by assigning `__class__`: users and the tape hold this very object,
@@ -60,7 +60,7 @@ class Pending(Tensor):
         return self._alone(ops.stop_gradient)
 
 
-def settle(pending: Pending) -> None:
+def settle(pending: PendingTensor) -> None:
     """Turn a pending tensor into an ordinary one, after running what it depends on."""
     group, row = pending.group, pending.row
     run_first(group)
@@ -84,26 +84,26 @@ def run_first(group: Group) -> None:
 def _settling(name: str) -> property:
     """Make a property that first computes the pending tensor."""
 
-    def read(self: Pending) -> Any:
+    def read(self: PendingTensor) -> Any:
         settle(self)
         return getattr(self, name)
 
-    def write(self: Pending, value: Any) -> None:
+    def write(self: PendingTensor, value: Any) -> None:
         settle(self)
         setattr(self, name, value)
 
     return property(read, write)
 
 
-KNOWN: dict[str, Callable[[Pending], Any]] = {
+KNOWN: dict[str, Callable[[PendingTensor], Any]] = {
     "requires_grad": lambda self: self.group.signature.requires_grad,
     "grad": lambda self: None,
     "name": lambda self: None,
 }
 for _name in PARTS:
     _part = _settling(_name)
-    setattr(Pending, _name, _part.getter(KNOWN[_name]) if _name in KNOWN else _part)
-Pending.data = vars(Pending)["_array"]
+    setattr(PendingTensor, _name, _part.getter(KNOWN[_name]) if _name in KNOWN else _part)
+PendingTensor.data = vars(PendingTensor)["_array"]
 
 
 def seen(x: Tensor) -> Any:
@@ -121,20 +121,20 @@ def seen(x: Tensor) -> Any:
 # ---- Operators on it ------------------------------------------------------------------------
 
 
-def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
+def _in_place(op: Op, name: str) -> Callable[[PendingTensor, Any], Any]:
     """Make `x += y` and the like: x is the new result from here on.
 
     Earlier readers of x have read the old value, as recorded operations share no memory.
     """
 
-    def method(self: Pending, other: Any) -> Any:
+    def method(self: PendingTensor, other: Any) -> Any:
         if isinstance(other, Node):
             return NotImplemented
         active_reader = context.now.active_reader
-        if active_reader is not None and not active_reader.builds and type(self) is Pending:
+        if active_reader is not None and not active_reader.builds and type(self) is PendingTensor:
             result = op(self, other)
             same = result.shape == self.shape and result.dtype == self.dtype
-            if same and type(result) is Pending:
+            if same and type(result) is PendingTensor:
                 self.group, self.row = result.group, result.row
                 return self
         settle(self)
@@ -153,4 +153,4 @@ for _name, _op in (
 ):
     for _method in (f"__i{_name}__", f"{_name.removeprefix('true')}_"):
         if hasattr(Tensor, _method):
-            setattr(Pending, _method, _in_place(_op, _method))
+            setattr(PendingTensor, _method, _in_place(_op, _method))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.batching.groups import Signature, is_folded
+from minigrad.batching.groups import GroupKey, is_folded
 from minigrad.core import Attrs, Op, apply
 from minigrad.ops.indexing import FULL
 
@@ -29,7 +29,7 @@ class Operands:
 
     rows: Sequence[Any]
     batched: Sequence[bool]
-    signature: Signature
+    signature: GroupKey
     count: int
 
     @property

@@ -21,7 +21,7 @@ from minigrad.batching.gathering import (
     shared_parts,
     value_of,
 )
-from minigrad.batching.groups import LINE, Group, Signature, follows, is_folded
+from minigrad.batching.groups import LINE, Group, GroupKey, follows, is_folded
 from minigrad.batching.rules import Operands, has_rule, run_batched
 from minigrad.core import context
 from minigrad.diagnostics.errors import GraphError
@@ -48,7 +48,7 @@ def run_together(groups: list[Group]) -> str:
         context.now.place = None
 
 
-def _run(signature: Signature, groups: list[Group]) -> str:
+def _run(signature: GroupKey, groups: list[Group]) -> str:
     count = sum([group.count for group in groups])
     context.now.place = groups[0].line(0)  # of what is recorded for the batch
     single, first, how = False, 0, BATCHED  # `first`: the row of the first result
@@ -74,7 +74,7 @@ def _run(signature: Signature, groups: list[Group]) -> str:
     return ONCE if single else how
 
 
-def _run_singly(signature: Signature, groups: list[Group]) -> str:
+def _run_singly(signature: GroupKey, groups: list[Group]) -> str:
     """Run each member by itself: there is no rule for a batch, or a member fails."""
     for group in groups:
         values = []
@@ -142,7 +142,7 @@ def _in_order(group: Group) -> Operand:
     return signature.op(*values, **signature.attrs), True in batched
 
 
-def _compute(signature: Signature, columns: Sequence[Column | None], count: int) -> Operand:
+def _compute(signature: GroupKey, columns: Sequence[Column | None], count: int) -> Operand:
     """Compute the results: a row for each member, or a shared one; None without a rule."""
     values: list[Any] = []
     batched: list[bool] = []
@@ -175,7 +175,7 @@ def _compute(signature: Signature, columns: Sequence[Column | None], count: int)
 
 
 def _in_parts(
-    signature: Signature, columns: Sequence[Column | None], parts: Sequence[Sequence[int]]
+    signature: GroupKey, columns: Sequence[Column | None], parts: Sequence[Sequence[int]]
 ) -> Any:
     """Run the members in parts that share an operand; return results in the first order."""
     results, rows = [], []
@@ -191,7 +191,7 @@ def _in_parts(
     return pick_rows(*results, rows=tuple(rows), where=where)
 
 
-def _shaped(signature: Signature, rows: Any, own: bool) -> Any:
+def _shaped(signature: GroupKey, rows: Any, own: bool) -> Any:
     """Keep the axis of length 1 of x[i : i + 1], unless batches are without it."""
     shape = signature.shape
     if own:

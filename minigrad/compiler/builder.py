@@ -10,16 +10,16 @@ import numpy as np
 from minigrad import ops
 from minigrad.compiler.executors import Choose, batch_last, expand, region_of, tiled
 from minigrad.compiler.layout import Layout, Specs, concrete_specs, is_known, shape_of
-from minigrad.compiler.plan import Arena, Plan, Request, lay_apart, share_buffers
+from minigrad.compiler.plan import Arena, Plan, Request, separate_buffers, share_buffers
 from minigrad.compiler.regions import Place, Region
-from minigrad.compiler.slots import Calls, Slot, base_of, like, outward
+from minigrad.compiler.slots import CallList, Slot, base_of, like, outward
 from minigrad.core import Array, Spec
 from minigrad.ops import parts, state
 from minigrad.static import Node
 from minigrad.static.fused import FUSED
 
 
-class Builder(Calls):
+class Builder(CallList):
     """Makes the slots of all values and the calls that fill them, node by node.
 
     apart: no two values share memory, so that calls of several nodes may run at once.
@@ -39,7 +39,7 @@ class Builder(Calls):
         super().__init__()
         self.layout, self.specs, self.exact = layout, specs, exact
         requests = layout.requests(specs)
-        self.plan: Plan = lay_apart(requests) if apart else planner(requests)
+        self.plan: Plan = separate_buffers(requests) if apart else planner(requests)
         self.arena = Arena(self.plan)
         self.slots: dict[Node, Slot] = {}
         self.kernel_bytes = 0

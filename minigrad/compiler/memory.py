@@ -39,16 +39,16 @@ class DoubleBuffer:
 ALONE = next(sys.getrefcount(x) for x in [np.empty(0)])  # of an array that only one list holds
 
 
-def own(value: Any) -> Any:
+def unshared(value: Any) -> Any:
     """Return a result that shares no memory with buffers that are used again."""
     if not isinstance(value, np.ndarray):
         return value
     return value.copy() if value.ndim else value[()]
 
 
-def apart(value: Any, arena: Array) -> Any:
+def outside_arena(value: Any, arena: Array) -> Any:
     """Return a value that doesn't change when the arena is written to again."""
     if isinstance(value, tuple):
-        return tuple([apart(part, arena) for part in value])
+        return tuple([outside_arena(part, arena) for part in value])
     borrowed = getattr(value, "base", None) is not None and np.may_share_memory(value, arena)
     return value.copy() if borrowed else value

@@ -140,7 +140,7 @@ def share_buffers(requests: Sequence[Request]) -> Plan:
     return Plan(tuple(lifetimes), buffers)
 
 
-def lay_apart(requests: Sequence[Request]) -> Plan:
+def separate_buffers(requests: Sequence[Request]) -> Plan:
     """Give every value a buffer of its own, whatever its lifetime."""
     end = max((value.end for value in requests), default=0)
     return share_buffers([replace(value, end=end, successor_of=()) for value in requests])
@@ -150,7 +150,7 @@ Lives = Mapping[Node, tuple[int, int]]
 Planner = Callable[[Lives, Mapping[Node, int]], Mapping[Node, int]]
 
 
-def planned_by(planner: Planner, requests: Sequence[Request]) -> Plan:
+def plan_with(planner: Planner, requests: Sequence[Request]) -> Plan:
     """Check and return a user's plan: where in the arena each value begins.
 
     planner: takes the first and last step of each value, and its bytes; returns its offset. A

@@ -14,7 +14,7 @@ import numpy as np
 from minigrad.compiler.executors import EXECUTORS, with_c
 from minigrad.compiler.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiler.memory import DoubleBuffer
-from minigrad.compiler.plan import Plan, Planner, planned_by, share_buffers
+from minigrad.compiler.plan import Plan, Planner, plan_with, share_buffers
 from minigrad.compiler.schedule.parallel import Costs, Parallel
 from minigrad.compiler.schedule.schedule import Place, Schedule
 from minigrad.compiler.specialized import SpecializedProgram
@@ -23,7 +23,7 @@ from minigrad.control import COND
 from minigrad.control.untaken_branch_nan import branches, warn_of_nan
 from minigrad.core import Array, events
 from minigrad.core.garbage import no_collection
-from minigrad.core.locks import Turn
+from minigrad.core.locks import RunLock
 from minigrad.diagnostics import foreign
 from minigrad.diagnostics.arguments import expect, number, refuse, whole
 from minigrad.diagnostics.errors import GraphError
@@ -83,12 +83,12 @@ class Program(ProgramMethods):
             raise refuse("Program", "graph", graph, fill("expect_graph"))
         if planner is not None and (executor == REFERENCE or not callable(planner)):
             raise refuse("compile", "planner", planner, fill("expect_planner", executor=executor))
-        self._planner = functools.partial(planned_by, planner) if planner else share_buffers
+        self._planner = functools.partial(plan_with, planner) if planner else share_buffers
         self.graph = graph.optimize() if optimize else graph
         self.executor, self.optimized = executor, optimize
         variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
         self.variables: Variables = variables if session is None else session.variables
-        self._turn: Turn = Turn() if session is None else session.turn
+        self._turn: RunLock = RunLock() if session is None else session.turn
         self._branches = branches(graph.nodes) if COND in graph.operators else ()
         self._inputs = self.graph.placeholders
         self._known: dict[Any, tuple[Node, Any]] = {}  # what may be fed, by node or name
@@ -302,7 +302,7 @@ class Program(ProgramMethods):
         text, constants = self._turn.look(self._written)
         scope: dict[str, Any] = {"constants": constants}
         exec(builtins.compile(text, "<program>", "exec"), scope)
-        turn, program = Turn(), scope["program"]
+        turn, program = RunLock(), scope["program"]
 
         @functools.wraps(program)
         def one_at_a_time(feeds: Any, variables: Any) -> list[Any]:

@@ -89,7 +89,7 @@ class Slot:
         return found
 
 
-class Call:
+class KernelCall:
     """A function with its arguments, the node that it works for, and the part of a fused one.
 
     function: None for a value that is allocated at each run, by the code that runs the call.
@@ -153,13 +153,13 @@ class Scratch:
         return self.bytes
 
 
-class Calls:
+class CallList:
     """A list of calls in the making, with the memory and constants that they need."""
 
     exact = False  # whether only what gives the bits of the kernels may take their place
 
     def __init__(self, node: Node | None = None) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[KernelCall] = []
         self.node: Any = node  # what is being written out
         self.part: Node | None = None  # the operator of a fused region that is written out
         self.shared, self.lasting = Scratch(), Scratch()
@@ -167,7 +167,7 @@ class Calls:
 
     def call(self, function: Callable[..., Any] | None, *operands: Any, **attrs: Any) -> None:
         """Add a call for the node at hand; operands are slots, or values as they are."""
-        self.calls.append(Call(function, operands, attrs, self.node))
+        self.calls.append(KernelCall(function, operands, attrs, self.node))
         self.calls[-1].part = self.node if self.part is None else self.part
 
     def constant(self, value: Any, dtype: np.dtype[Any]) -> Slot:
@@ -217,7 +217,7 @@ def base_of(x: Slot) -> Slot | None:
     return None
 
 
-def like(calls: Calls, x: Slot, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+def like(calls: CallList, x: Slot, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
     """Reserve scratch memory of this shape, stored as x is."""
     if base_of(x) is None or shape != x.shape:
         return calls.scratch(shape, dtype)

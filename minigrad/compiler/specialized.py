@@ -17,16 +17,16 @@ import numpy as np
 from minigrad.compiler.builder import Builder
 from minigrad.compiler.executors import Choose, Joined, joined
 from minigrad.compiler.layout import Layout, Specs
-from minigrad.compiler.memory import DoubleBuffer, apart, own
+from minigrad.compiler.memory import DoubleBuffer, outside_arena, unshared
 from minigrad.compiler.plan import Lifetime, Plan, Request, share_buffers
-from minigrad.compiler.slots import Call, Slot
+from minigrad.compiler.slots import KernelCall, Slot
 from minigrad.compiler.text.program import FILE, Text, write
 from minigrad.core import STOPS, Array, Spec, events, explain, float32, silence, spec_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
 from minigrad.ops import state
 from minigrad.static import Node
-from minigrad.static.handlers import HANDLERS, Run, Variables, value_of
+from minigrad.static.handlers import HANDLERS, RunState, Variables, value_of
 
 
 class Named:
@@ -70,7 +70,7 @@ class SpecializedProgram:
         self.built = built = Builder(layout, specs, choose, apart, planner=planner)
         self.plan, self.arena, self.scratch_bytes = built.plan, built.arena, built.scratch_bytes
         self.calls, self.slots, self.scratch = built.calls, built.slots, built.scratch_blocks
-        self._run = Run({}, {}, None)
+        self._run = RunState({}, {}, None)
         self._last = {call.node: call for call in self.calls}
         self._fed = [(x, s) for x, s in self.slots.items() if s.kind == "fed"]
         self._variables = [(x, s) for x, s in self.slots.items() if s.kind == "variable"]
@@ -94,7 +94,7 @@ class SpecializedProgram:
     # ---- The text -----------------------------------------------------------------------------
 
     @functools.cached_property
-    def flat(self) -> list[Call]:
+    def flat(self) -> list[KernelCall]:
         """The calls of a run: neighbouring kernels in C are one."""
         return joined([x for x in self.calls if x.node not in self.layout.noted], self.slots)
 
@@ -185,7 +185,7 @@ class SpecializedProgram:
         What `Slot.set` does is written out here, because the smallest programs feel each call.
         """
         if self._allocates:
-            self._run = Run(feeds, variables, self.layout.graph.outputs[0])
+            self._run = RunState(feeds, variables, self.layout.graph.outputs[0])
         for node, slot in self._fed:
             slot.current = array = feeds[node]
             for arguments, i in slot.uses:
@@ -220,7 +220,7 @@ class SpecializedProgram:
         for slot in self._results:
             value = slot.current
             if slot.kind != "result":
-                value = own(slot.array)
+                value = unshared(slot.array)
                 if events.listeners and isinstance(value, np.ndarray):
                     events.emit("held", None, slot.node, value, bytes=value.nbytes)
             elif not value.ndim:
@@ -237,7 +237,7 @@ class SpecializedProgram:
             arguments[i] = None
 
     @functools.cached_property
-    def _bound(self) -> list[tuple[Callable[..., Any], Sequence[Any], Call]]:
+    def _bound(self) -> list[tuple[Callable[..., Any], Sequence[Any], KernelCall]]:
         """The calls with their arguments, into which `begin` puts the arrays that change."""
         found = [
             (self.perform, (call,), call) if call.function is None else (*call.bound(), call)
@@ -248,7 +248,7 @@ class SpecializedProgram:
         self._lent = [use for slot in self._borrowed for use in slot.uses]
         return found
 
-    def _make(self, calls: Sequence[tuple[Callable[..., Any], Sequence[Any], Call]]) -> None:
+    def _make(self, calls: Sequence[tuple[Callable[..., Any], Sequence[Any], KernelCall]]) -> None:
         call: Any = None
         try:
             for function, arguments, call in calls:  # noqa: B007
@@ -284,7 +284,7 @@ class SpecializedProgram:
         error.defined, error.ran = error.defined or node.where, error.ran or here()
         return error
 
-    def perform(self, call: Call) -> None:
+    def perform(self, call: KernelCall) -> None:
         """Make one call."""
         if call.function is not None:
             call()
@@ -304,9 +304,9 @@ class SpecializedProgram:
             value = node.op.run(None, *values, **node.attrs)
         else:
             if step.keeps_history:  # its states are read when the arena was written to again
-                values = [apart(x, arena) for x in values]
+                values = [outside_arena(x, arena) for x in values]
             value = step.handler(self._run, step, values)
-        self.slots[node].set(apart(value, arena))
+        self.slots[node].set(outside_arena(value, arena))
 
     def _tell_buffers(self, done: int, step: int) -> int:
         """Report the buffers that are taken and freed until this step begins."""
@@ -333,7 +333,7 @@ class SpecializedProgram:
             some.sort(key=lambda x: x[0])
         return found
 
-    def report(self, call: Call) -> None:
+    def report(self, call: KernelCall) -> None:
         """Report each kernel to listeners; a fused region is one; handlers report themselves."""
         node = call.node
         if call is not self._last[node] or node.op in HANDLERS:
@@ -347,7 +347,7 @@ class SpecializedProgram:
         events.emit("run", node.op, node, value, operands)
 
 
-def _node_of(call: Call) -> Node:
+def _node_of(call: KernelCall) -> Node:
     """Return the node that a call belongs to."""
     return call.function.node if isinstance(call.function, Joined) else call.node
 

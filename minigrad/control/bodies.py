@@ -15,12 +15,12 @@ from minigrad.core import (
     Dtype,
     Spec,
     as_array,
-    beside,
     fits,
     is_weak,
     promote,
     public_shape,
     show_shape,
+    weak_dtype,
 )
 from minigrad.core.structure import flatten, rebuild
 from minigrad.diagnostics.errors import ControlFlowError, ShapeError
@@ -176,7 +176,7 @@ def taken_by(x: Any, dtype: Dtype) -> Dtype:
     """
     own = own_dtype(x)
     if is_weak(x):
-        taken = beside(own, dtype)
+        taken = weak_dtype(own, dtype)
         return taken if _holds(taken, x) else own
     wider = own.kind == dtype.kind and promote(own, dtype) == dtype
     return dtype if wider and from_python(x) else own

@@ -13,18 +13,18 @@ from minigrad.core import Array, Spec, events, show_shapes, spec_of
 from minigrad.diagnostics.errors import GraphError, ShapeError
 from minigrad.diagnostics.source import here
 from minigrad.static import Node
-from minigrad.static.handlers import PREPARED, Run, handles, ran, read
+from minigrad.static.handlers import PREPARED, RunState, handles, ran, read
 
 
 @handles(COND)
-def _cond(run: Run, step: Any, operands: list[Any]) -> Any:
+def _cond(run: RunState, step: Any, operands: list[Any]) -> Any:
     pred, *given = operands
     taken = step.bodies["then" if bool(pred) else "orelse"]
     return ran(step.node, one_or_all(taken.compute(_inner(run), given)), operands)
 
 
 @handles(WHILE)
-def _while(run: Run, step: Any, operands: list[Any]) -> Any:
+def _while(run: RunState, step: Any, operands: list[Any]) -> Any:
     node, n = step.node, step.node.attrs["carries"]
     test, body, most = step.bodies["test"], step.bodies["body"], node.attrs["max_steps"]
     now, captured, states, count = operands[:n], operands[n:], [], 0
@@ -41,7 +41,7 @@ def _while(run: Run, step: Any, operands: list[Any]) -> Any:
 
 
 @handles(SCAN)
-def _scan(run: Run, step: Any, operands: list[Any]) -> Any:
+def _scan(run: RunState, step: Any, operands: list[Any]) -> Any:
     node, n, m = step.node, step.node.attrs["carries"], step.node.attrs["sequences"]
     body, inner = step.bodies["body"], _inner(run)
     now, sequences, captured = operands[:n], operands[n : n + m], operands[n + m :]
@@ -108,15 +108,15 @@ def _no_rows_of(like: Spec) -> Array:
 
 
 @handles(HISTORY)
-def _history(run: Run, step: Any, operands: list[Any]) -> Array:
+def _history(run: RunState, step: Any, operands: list[Any]) -> Array:
     loop, index = step.node.inputs[0], step.node.attrs["index"]
     states = [state[index] for state in run.histories[loop]]
     return read(step.node, stacked(states, loop.attrs["body"].inputs[index]))
 
 
-def _inner(run: Run) -> Run:
+def _inner(run: RunState) -> RunState:
     """Make the run of a body: it reads its inputs and no variables."""
-    return Run({}, {}, run.target)
+    return RunState({}, {}, run.target)
 
 
 def stacked(values: list[Any], like: Node) -> Array:

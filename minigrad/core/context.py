@@ -18,7 +18,7 @@ from minigrad.diagnostics.source import SavedLine
 __all__ = [
     "Context",
     "Scope",
-    "State",
+    "ThreadState",
     "context",
     "entered",
     "in_body",
@@ -43,7 +43,7 @@ def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return _silent.copy().run(function, *args, **kwargs)
 
 
-class State:
+class ThreadState:
     """The state of one thread.
 
     recording: whether the tape records, and nodes that are built let gradients through
@@ -75,7 +75,7 @@ class Context(threading.local):
     """The state of the running thread, as `now`."""
 
     def __init__(self) -> None:
-        self.now = State()
+        self.now = ThreadState()
 
 
 context = Context()

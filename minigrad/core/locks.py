@@ -40,7 +40,7 @@ class Lock:
             self._lock = threading.RLock()
 
 
-class Turn:
+class RunLock:
     """A lock that lets one run at a time use shared memory, and refuses a run within a run.
 
     `open` exists while nothing runs: deleting it tests and takes the lock, which costs a tenth
@@ -112,7 +112,7 @@ class Turn:
 
 PACKAGE = __name__.partition(".")[0]
 PATIENCE = 1.0  # seconds until a waiter checks again, as its waker may be interrupted
-_all: weakref.WeakSet[Lock | Turn] = weakref.WeakSet()
+_all: weakref.WeakSet[Lock | RunLock] = weakref.WeakSet()
 
 
 def _begin_child() -> None:

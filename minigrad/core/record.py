@@ -52,15 +52,15 @@ __all__ = [
     "as_array",
     "as_operand",
     "as_weak",
-    "beside",
     "cast_array",
     "explain",
     "into",
     "is_weak",
     "operator",
+    "overflowed",
     "run_kernel",
     "unify",
-    "wrapped",
+    "weak_dtype",
 ]
 
 
@@ -304,7 +304,7 @@ def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
         array = given if dtype is None else silently(given.astype, dtype, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise DtypeError("not_numeric", op=who, value=_brief(x), defined=here()) from error
-    if wrapped(given, array):
+    if overflowed(given, array):
         raise DtypeError("out_of_range", op=who, value=_brief(x), dtype=array.dtype, defined=here())
     if array.dtype.kind not in "fiub":
         raise DtypeError("not_numeric", op=who, value=_brief(x), defined=here())
@@ -313,7 +313,7 @@ def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
     return array[()]  # no axes: a NumPy scalar
 
 
-def wrapped(given: Array, array: Array) -> bool:
+def overflowed(given: Array, array: Array) -> bool:
     """Return whether a conversion to integers changed a number: NumPy doesn't report it."""
     if array.dtype.kind not in "iu" or given.dtype == array.dtype or given.dtype.kind not in "fiu":
         return False
@@ -331,7 +331,7 @@ def cast_array(x: Array, dtype: Dtype) -> Array:
 
 
 @functools.cache
-def beside(number: Dtype, other: Dtype) -> Dtype:
+def weak_dtype(number: Dtype, other: Dtype) -> Dtype:
     """Return the data type that a Python number of this kind takes combined with the other.
 
     The other's; but a float among integers makes them float32, and a number is no bool.
@@ -344,7 +344,7 @@ def beside(number: Dtype, other: Dtype) -> Dtype:
 def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> list[Any]:
     """Bring operands to the one data type the operator works in; Python numbers are weak.
 
-    See `beside`. `cast` is the reader's way to convert.
+    See `weak_dtype`. `cast` is the reader's way to convert.
     """
     for i, x in enumerate(operands):
         if type(x) in _WEAK and (op.inputs is None or i in op.selectors):
@@ -358,7 +358,7 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
     common = op.inputs(*strong) if strong else op.inputs(*free)
     if strong:
         for number in free:
-            common = beside(number, common)
+            common = weak_dtype(number, common)
     for i, x in enumerate(operands):
         if weak[i]:
             operands[i] = _of_type(op, common, x)

@@ -303,7 +303,7 @@ def missing(place: str, name: str, owner: object, table: Mapping[str, Word]) -> 
     return AttributeError(f"{place} has no attribute {name!r}", name=name, obj=owner)
 
 
-class Elsewhere:
+class ForeignModule:
     """A module of another framework, which only answers its names with what to write here."""
 
     def __init__(self, place: str, table: Mapping[str, Word]) -> None:

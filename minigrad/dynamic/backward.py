@@ -20,24 +20,24 @@ from minigrad.backprop.rules import (
 )
 from minigrad.backprop.sweep import sweep
 from minigrad.core import Array, as_array, context, events, in_body, silently
-from minigrad.core.locks import Turn
+from minigrad.core.locks import RunLock
 from minigrad.diagnostics.arguments import refuse
 from minigrad.diagnostics.errors import GradientError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.changes import changes
-from minigrad.dynamic.hooks import Hook, Hooks, hooked, place_of
+from minigrad.dynamic.hooks import Hook, Hooks, gradient_place, hooked
 from minigrad.dynamic.recording import at_once, recording
 from minigrad.dynamic.tape import TapeNode
 
 __all__ = ["grad"]
 
 by_order = attrgetter("_order")
-accumulating = Turn()  # passes of several threads may end in one leaf
+accumulating = RunLock()  # passes of several threads may end in one leaf
 ONES = {number: number(1) for number in (np.float32, np.float64)}
 
 
-class Walk:
+class BackwardPass:
     """One backward pass: from some outputs to their leaves, or to given targets.
 
     Everything that can be wrong is looked for before anything is changed. Where the user's own
@@ -75,7 +75,7 @@ class Walk:
         nodes = reachable([end for end in self.ends if end is not None])
         keep: Any = ()
         if targets is not None:
-            keep = {place_of(x)[0] for x in targets}
+            keep = {gradient_place(x)[0] for x in targets}
             nodes = _leading(nodes, keep)
         if not (hooked or events.listeners or self.create_graph):
             pull = pull_as_followed if context.now.rules else None
@@ -240,7 +240,7 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
             return backward(y, gradient, retain_graph, create_graph)
     if now.rules or create_graph or hooked or events.listeners or not y.requires_grad:
         return _backward_with_care(y, gradient, retain_graph or create_graph, create_graph)
-    end = y.creator  # what Walk.run does, without its detours
+    end = y.creator  # what BackwardPass.run does, without its detours
     found = {end or y: _seed(y, gradient)}
     if end is not None:
         nodes = reachable((end,))
@@ -262,7 +262,7 @@ def _exchanged(x: Any, before: Any, now: Any) -> bool:
 
 def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
     """Run backward when the user's functions run in between or the pass itself is recorded."""
-    walk = Walk([y], create_graph)
+    walk = BackwardPass([y], create_graph)
     found = walk.run([gradient], None, retain_graph)
     parts = [walk.leave(x, g) for x, g in found.items()]
     receivers = [*found, *(x for x, _ in walk.retained)]
@@ -327,11 +327,11 @@ def grad(
 def _gradients_of(
     ys: list[Any], xs: list[Any], seeds: Sequence[Any], retain: bool, create_graph: bool
 ) -> list[Any]:
-    walk = Walk(ys, create_graph)
+    walk = BackwardPass(ys, create_graph)
     found = walk.run(list(seeds), xs, retain)
     result = []
     for x in xs:
-        place, row = place_of(x)
+        place, row = gradient_place(x)
         g = found.get(place)
         if g is not None and row is not None:
             g = ops.pick_rows(g, rows=(row,))

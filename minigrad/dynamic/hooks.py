@@ -47,7 +47,7 @@ def hooks_of(tensor: Any, who: str) -> Hooks:
     """Return the hooks of a tensor: those of its node, or of the leaf itself."""
     if not tensor.requires_grad:
         raise GradientError("needs_grad", op=who, defined=here())
-    holder, row = place_of(tensor)
+    holder, row = gradient_place(tensor)
     if row is not None:
         raise GradientError("hook_of_row", op=who, defined=here())
     hooks: Hooks | None = getattr(holder, "_hooks", None)
@@ -57,7 +57,7 @@ def hooks_of(tensor: Any, who: str) -> Hooks:
     return hooks
 
 
-def place_of(x: Any) -> tuple[Any, int | tuple[int] | None]:
+def gradient_place(x: Any) -> tuple[Any, int | tuple[int] | None]:
     """Return where a sweep leaves a tensor's gradient: at its node, or at that of its batch."""
     node = x.creator
     if node is not None and node.op is ops.pick_rows and node.attrs.get("apart"):

@@ -46,7 +46,7 @@ KEPT = 256  # parts that a process keeps ready
 
 
 @dataclass(frozen=True)
-class Part:
+class TaskFile:
     """A part of a program, as a file: called with arrays it returns an array, or several."""
 
     name: str
@@ -59,7 +59,7 @@ class Part:
 
 
 @functools.lru_cache(KEPT)
-def ready(part: Part, thread: int) -> Program:
+def ready(part: TaskFile, thread: int) -> Program:
     """Load a part's program; each thread has its own, since programs aren't reentrant."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.graph"
@@ -200,7 +200,7 @@ def run_schedule(
 class Timed:
     """A part that returns, with its results, the worker and the times of its run."""
 
-    part: Part
+    part: TaskFile
 
     def __call__(self, *operands: Array) -> tuple[Any, tuple[Any, float, float]]:
         start = time.time()  # a clock that processes share
@@ -270,7 +270,7 @@ def grouped(graph: Graph, tasks: str | int) -> list[list[Node]]:
 class Piece:
     """A part with the nodes that it reads, and those whose values others read."""
 
-    part: Part
+    part: TaskFile
     reads: tuple[Node, ...]
     gives: tuple[Node, ...]
     node: Node  # the first of them, which represents them all
@@ -293,7 +293,7 @@ def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.graph"
         save(cut, path)
-        part = Part(nodes[-1].op.name, path.read_bytes(), executor)
+        part = TaskFile(nodes[-1].op.name, path.read_bytes(), executor)
     return Piece(part, reads, gives, nodes[0])
 
 

@@ -23,7 +23,7 @@ from minigrad.core import (
 from minigrad.diagnostics.errors import DtypeError, ShapeError
 from minigrad.ops.indexing import UNSLICES, Key, numpy_key, slice_, sliced_shape, take
 from minigrad.ops.shape import reshape, sum_like
-from minigrad.ops.subscript import Positions, get_item, parts_of
+from minigrad.ops.subscript import Indices, get_item, parts_of
 
 
 def _put_slice_shape(x: Shape, v: Shape, key: Key) -> Shape:
@@ -111,7 +111,7 @@ def put_item(x: Any, key: Any, value: Any) -> tuple[Op, tuple[Any, ...], dict[st
     Positions that are data become numbers of elements: what x[key] gives when x counts them.
     """
     parts = parts_of(key)
-    if not any(isinstance(part, Positions) for part in parts):
+    if not any(isinstance(part, Indices) for part in parts):
         return put_slice, (x, value), {"key": tuple(parts)}
     numbers = get_item(np.arange(x.size).reshape(x.shape), key)
     return put, (x, value, np.asarray(numbers)), {}

@@ -15,14 +15,14 @@ from minigrad.ops.shape import transpose
 __all__ = ["get_item"]
 
 
-class Positions(NamedTuple):
+class Indices(NamedTuple):
     """Positions that are data: an array for each axis that they choose from."""
 
     arrays: list[Any]
     mask: tuple[int, ...] | None = None  # the shape of the mask they come from
 
 
-Part = Item | Positions
+Part = Item | Indices
 
 
 def get_item(x: Any, key: Any) -> Any:
@@ -47,7 +47,7 @@ def parts_of(key: Any) -> list[Part]:
 @located
 def _get_item(x: Any, key: Any) -> Any:
     parts = parts_of(key)
-    if any(isinstance(part, Positions) for part in parts):
+    if any(isinstance(part, Indices) for part in parts):
         return _pick(x, parts)
     return apply(slice_, (x,), {"key": tuple(parts)})
 
@@ -65,7 +65,7 @@ def _part(item: Any) -> Part:
     if hasattr(item, "spec"):  # a node: what it holds is not known while building
         if item.dtype == bool_:
             raise ShapeError("mask_static", op="Slice", name=item.name)
-        return Positions([item])
+        return Indices([item])
     return _positions(item)
 
 
@@ -80,8 +80,8 @@ def _positions(item: Any) -> Part:
     if data.ndim == 0:
         return _index(data[()])
     if data.dtype == bool_:
-        return Positions(list(np.nonzero(data)), data.shape)
-    return Positions([data if isinstance(item, list) else item])
+        return Indices(list(np.nonzero(data)), data.shape)
+    return Indices([data if isinstance(item, list) else item])
 
 
 def _bounds(item: slice) -> tuple[int | None, int | None, int | None]:
@@ -113,7 +113,7 @@ def _pick(x: Any, parts: list[Part]) -> Any:
     places: list[int] = []
     axis = 0  # of x
     for part in _filled(x, parts):
-        if not isinstance(part, Positions):
+        if not isinstance(part, Indices):
             key.append(part)
             axis += part is not None
             continue
@@ -136,7 +136,7 @@ def _filled(x: Any, parts: list[Part]) -> list[Part]:
     """Replace "..." by full slices."""
     if "..." not in parts:
         return parts
-    taken = sum(len(p.arrays) if isinstance(p, Positions) else p is not None for p in parts) - 1
+    taken = sum(len(p.arrays) if isinstance(p, Indices) else p is not None for p in parts) - 1
     place = parts.index("...")
     return [*parts[:place], *[FULL] * (x.ndim - taken), *parts[place + 1 :]]
 

@@ -28,8 +28,8 @@ from minigrad.passes.rewrite import (
     Change,
     Pass,
     Rewrite,
-    frozen,
-    in_their_order,
+    frozen_graph,
+    ordered_nodes,
 )
 from minigrad.passes.shapes import *
 from minigrad.passes.shapes import with_shapes
@@ -90,9 +90,9 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
 
 def _optimized(graph: Graph, passes: Sequence[str | Pass]) -> Graph:
     history: list[PassRecord] = []
-    effects = tuple(in_their_order(graph))
+    effects = tuple(ordered_nodes(graph))
     if len(effects) > len(graph.effects):  # they stay though a pass may find no use for their value
-        graph = frozen(graph.nodes, graph.inputs, graph.outputs, effects, graph.single)
+        graph = frozen_graph(graph.nodes, graph.inputs, graph.outputs, effects, graph.single)
     for chosen in passes:
         function = _named(chosen) if isinstance(chosen, str) else chosen
         after, changes = _applied(function, graph)
@@ -103,7 +103,7 @@ def _optimized(graph: Graph, passes: Sequence[str | Pass]) -> Graph:
         if events.listeners:
             events.emit("pass", None, None, record)
         graph = after
-    result = frozen(graph.nodes, graph.inputs, graph.outputs, graph.effects, graph.single)
+    result = frozen_graph(graph.nodes, graph.inputs, graph.outputs, graph.effects, graph.single)
     result.history, result.in_place = tuple(history), graph.in_place
     return result
 
@@ -142,7 +142,7 @@ def _check(name: str, before: Graph, after: Graph, effects: int) -> None:
     kept = len(before.inputs) == len(after.inputs) and len(before.outputs) == len(after.outputs)
     for old, new in zip(before.outputs, after.outputs, strict=False):
         kept = kept and old.dtype == new.dtype and fits(new.spec.shape, old.spec.shape)
-    if not kept or (effects and len(in_their_order(after)) < effects):
+    if not kept or (effects and len(ordered_nodes(after)) < effects):
         raise VerifyError("pass_lost", name=name)
 
 

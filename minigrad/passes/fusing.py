@@ -16,7 +16,7 @@ from minigrad import ops
 from minigrad.ops import state
 from minigrad.ops.parts import output
 from minigrad.passes.hoisting import is_total
-from minigrad.passes.rewrite import Change, Rewrite, in_order, in_pipeline
+from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, is_ordered
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED, region
 
@@ -61,7 +61,7 @@ class Regions:
         self.of: dict[Node, Unit] = {}
         self.first: dict[Node, tuple[Node, ...]] = {}  # what must happen before, of effects
         for node in graph.nodes:
-            ordered = not node.op.elementwise and in_order(node)
+            ordered = not node.op.elementwise and is_ordered(node)
             if ordered:
                 self.first[node] = tuple(self.first)[-1:]
             read = {self.of[x].now(): x for x in self._before(node)}

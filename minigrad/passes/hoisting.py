@@ -12,7 +12,7 @@ from typing import Any
 from minigrad import control, ops
 from minigrad.core import Dim
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, frozen, in_pipeline
+from minigrad.passes.rewrite import Change, Rewrite, frozen_graph, in_pipeline
 from minigrad.static import Body, Graph, Node, has_effect
 
 __all__ = ["hoist"]
@@ -121,7 +121,7 @@ class _Loop:
             [inner.of(x) for x in side] for side in (body.inputs, body.outputs, body.effects)
         )
         nodes = dict.fromkeys([*body.inputs, *extra, *map(inner.of, body.nodes)])
-        return frozen(nodes, [*inputs, *extra], outputs, effects, body.single)
+        return frozen_graph(nodes, [*inputs, *extra], outputs, effects, body.single)
 
 
 def _may_move(node: Node, sure: bool) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from minigrad.compiler.executors import region_of
 from minigrad.compiler.layout import RESHAPES, SOURCES
-from minigrad.passes.rewrite import Change, Rewrite, frozen, in_pipeline
+from minigrad.passes.rewrite import Change, Rewrite, frozen_graph, in_pipeline
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED
 
@@ -43,7 +43,7 @@ def mark_in_place(graph: Graph) -> tuple[Graph, list[Change]]:
                 break
     if not found:
         return graph, []
-    marked = frozen(graph.nodes, graph.inputs, graph.outputs, graph.effects, graph.single)
+    marked = frozen_graph(graph.nodes, graph.inputs, graph.outputs, graph.effects, graph.single)
     marked.in_place.update(found)
     return marked, rewrite.changes
 

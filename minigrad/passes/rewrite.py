@@ -106,7 +106,7 @@ class Rewrite:
                 if better is not None:
                     self.put(node, better)
                     continue
-            if stale or node.controls or (self._moved and in_order(node)):
+            if stale or node.controls or (self._moved and is_ordered(node)):
                 self.put(node, self.keep(node, inputs))
             else:
                 place(node)
@@ -139,7 +139,7 @@ class Rewrite:
                 same = False
                 alike = alike and (a.spec is b.spec or a.spec == b.spec)
         same = same and (not controls or all(map(is_, controls, node.controls)))
-        ordered = in_order(node)
+        ordered = is_ordered(node)
         if same and not (ordered and self._moved):
             return node
         self._moved = self._moved or ordered
@@ -187,7 +187,7 @@ class Rewrite:
         inputs, outputs, effects = (
             [self.of(x) for x in side] for side in (old.inputs, old.outputs, old.effects)
         )
-        graph = frozen(dict.fromkeys(self._sequence), inputs, outputs, effects, old.single)
+        graph = frozen_graph(dict.fromkeys(self._sequence), inputs, outputs, effects, old.single)
         graph.notes[Rewrite] = self.copies  # until it is verified
         return graph
 
@@ -198,7 +198,7 @@ def outermost(function: Callable[[Graph], Any]) -> Callable[[Graph], Any]:
     return function
 
 
-def in_order(node: Node) -> bool:
+def is_ordered(node: Node) -> bool:
     """Return whether it matters when this node runs, not only on what operands."""
     op = node.op
     if op.infer is None:
@@ -206,15 +206,15 @@ def in_order(node: Node) -> bool:
     return has_effect(node)
 
 
-def in_their_order(graph: Graph) -> list[Node]:
+def ordered_nodes(graph: Graph) -> list[Node]:
     """Return the nodes whose order matters."""
     some = {op for op in graph.operators if op.infer or op.impure or op is state.assign}
-    return [n for n in graph.nodes if n.op in some and in_order(n)] if some else []
+    return [n for n in graph.nodes if n.op in some and is_ordered(n)] if some else []
 
 
 def what_is_needed(graph: Graph) -> set[Node]:
     """Return the nodes that lead to an output or have an effect."""
-    needed = {*graph.inputs, *graph.outputs, *graph.effects, *in_their_order(graph)}
+    needed = {*graph.inputs, *graph.outputs, *graph.effects, *ordered_nodes(graph)}
     need = needed.update
     for node in reversed(graph._nodes):
         if node in needed:
@@ -224,7 +224,7 @@ def what_is_needed(graph: Graph) -> set[Node]:
     return needed
 
 
-def frozen(
+def frozen_graph(
     nodes: Iterable[Node],
     inputs: Sequence[Node],
     outputs: Sequence[Node],

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.core import Array, fits, public_shape, show_shape, wrapped
+from minigrad.core import Array, fits, overflowed, public_shape, show_shape
 from minigrad.diagnostics.arguments import refuse
 from minigrad.diagnostics.errors import FeedError
 from minigrad.diagnostics.messages import fill
@@ -70,7 +70,7 @@ def _fed(node: Node, value: Any) -> Array:
     if given.dtype.kind == "f" and dtype.kind != "f":
         raise _wrong(node, "feed_type", expected=dtype, dtype=given.dtype)
     array = np.ascontiguousarray(given, dtype).reshape(given.shape)
-    if wrapped(given, array):
+    if overflowed(given, array):
         raise _wrong(node, "feed_range", expected=dtype, dtype=given.dtype)
     if not fits(array.shape, declared):
         shape, expected = show_shape(array.shape), show_shape(public_shape(declared))

@@ -38,7 +38,7 @@ def handles(op: Op) -> Callable[[Any], Any]:
     return enter
 
 
-class Run:
+class RunState:
     """The state of one run of a program: its feeds, its variables, the updates it will make."""
 
     def __init__(self, feeds: Mapping[Node, Array], variables: Variables, target: Any) -> None:
@@ -71,7 +71,7 @@ def expect_fed(node: Node, feeds: Mapping[Node, Array], target: Node) -> None:
 
 
 @handles(state.placeholder)
-def _placeholder(run: Run, step: Step, operands: list[Any]) -> Array:
+def _placeholder(run: RunState, step: Step, operands: list[Any]) -> Array:
     expect_fed(step.node, run.feeds, run.target)
     return read(step.node, run.feeds[step.node])
 
@@ -92,12 +92,12 @@ def value_of(node: Node, variables: Variables) -> Array:
 
 
 @handles(state.variable)
-def _variable(run: Run, step: Step, operands: list[Any]) -> Array:
+def _variable(run: RunState, step: Step, operands: list[Any]) -> Array:
     return read(step.node, value_of(step.node, run.variables))
 
 
 @handles(state.constant)
-def _constant(run: Run, step: Step, operands: list[Any]) -> Array:
+def _constant(run: RunState, step: Step, operands: list[Any]) -> Array:
     return read(step.node, step.node.attrs["value"])
 
 
@@ -118,30 +118,30 @@ def copied(value: Any, name: str, shape: Any, defined: Any = None) -> Any:
 
 
 @handles(state.assign)
-def _assign(run: Run, step: Step, operands: list[Any]) -> Array:
+def _assign(run: RunState, step: Step, operands: list[Any]) -> Array:
     node, variable, value = step.node, step.node.inputs[0], operands[1]
     run.updates[variable] = copied(value, variable.name, variable.shape, node.where)
     return ran(node, value, operands)
 
 
 @handles(state.initialize)
-def _initialize(run: Run, step: Step, operands: list[Any]) -> None:
+def _initialize(run: RunState, step: Step, operands: list[Any]) -> None:
     for variable in step.node.attrs["variables"]:
         run.updates[variable] = variable.attrs["value"].copy()
 
 
 @handles(state.group)
-def _group(run: Run, step: Step, operands: list[Any]) -> None:
+def _group(run: RunState, step: Step, operands: list[Any]) -> None:
     return None
 
 
 @handles(state.read_value)
-def _read_value(run: Run, step: Step, operands: list[Any]) -> Array:
+def _read_value(run: RunState, step: Step, operands: list[Any]) -> Array:
     return run.updates.get(step.node.inputs[0], operands[0])
 
 
 @handles(state.run_counter)
-def _run_counter(run: Run, step: Step, operands: list[Any]) -> Array:
+def _run_counter(run: RunState, step: Step, operands: list[Any]) -> Array:
     count = run.variables.get(step.node, np.int64(0))
     run.updates[step.node] = count + np.int64(1)
     use, uses = step.place
@@ -149,7 +149,7 @@ def _run_counter(run: Run, step: Step, operands: list[Any]) -> Array:
 
 
 @handles(parts.output)
-def _output(run: Run, step: Step, operands: list[Any]) -> Array:
+def _output(run: RunState, step: Step, operands: list[Any]) -> Array:
     return read(step.node, operands[0][step.node.attrs["index"]])
 
 

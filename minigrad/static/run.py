@@ -15,7 +15,7 @@ from minigrad.diagnostics.source import here
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, bodies_of
 from minigrad.static.feeds import check_feeds
-from minigrad.static.handlers import HANDLERS, PREPARED, WATCHES, Run, Variables
+from minigrad.static.handlers import HANDLERS, PREPARED, WATCHES, RunState, Variables
 
 __all__ = ["run"]
 
@@ -89,7 +89,7 @@ class Interpreter:
         """
         if not self.outputs:
             return []
-        run = Run(feeds, variables, self.outputs[0])
+        run = RunState(feeds, variables, self.outputs[0])
         results = silently(self.compute, run, [feeds[x] for x in self.given])
         for watch in self._watches:
             changed = run.updates.values()
@@ -102,7 +102,7 @@ class Interpreter:
         """Return a function that computes nodes for these feeds without changing anything."""
         return lambda nodes: cls(nodes)(feeds, {**variables})
 
-    def compute(self, run: Run, given: Sequence[Any]) -> list[Any]:
+    def compute(self, run: RunState, given: Sequence[Any]) -> list[Any]:
         """Compute the outputs for these values of the given nodes."""
         values: list[Any] = [None] * len(self.nodes)
         for i, value in zip(self._given_slots, given, strict=True):
@@ -120,7 +120,7 @@ def own(op: Op, value: Any) -> Any:
     return value.copy()[()] if borrowed and isinstance(value, np.ndarray) else value
 
 
-def _run_kernel(run: Run, step: Step, operands: list[Any]) -> Array:
+def _run_kernel(run: RunState, step: Step, operands: list[Any]) -> Array:
     node, op = step.node, step.node.op
     try:
         value = op.run(None, *operands, **node.attrs)

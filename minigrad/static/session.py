@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from minigrad.core import Array
-from minigrad.core.locks import Turn
+from minigrad.core.locks import RunLock
 from minigrad.diagnostics.arguments import refuse
 from minigrad.diagnostics.errors import ArgumentError, GraphError
 from minigrad.diagnostics.messages import fill
@@ -41,7 +41,7 @@ class Session:
             raise refuse("Session", "graph", graph, fill("expect_graph"))
         self.graph = graph or get_default_graph()
         self.variables: Variables = {}
-        self.turn = Turn()  # also that of programs which were compiled for this session
+        self.turn = RunLock()  # also that of programs which were compiled for this session
         self._programs: dict[tuple[Node, ...], Interpreter] = {}
         self._closed = False
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.ops import state
 from minigrad.passes import Change
-from minigrad.passes.rewrite import Rewrite, frozen, in_order
+from minigrad.passes.rewrite import Rewrite, frozen_graph, is_ordered
 from minigrad.static import Graph, Node
 from viz.words.text import printed
 
@@ -54,7 +54,7 @@ def as_pass(function: Callable[..., Any]) -> Callable[[Graph], tuple[Graph, list
                 rewrite.note("removed", [node], [], "pass_dead")
         ends, outputs = [new[y] for y in found], len(graph.outputs)
         sides = graph.inputs, ends[:outputs], ends[outputs:]
-        return frozen(dict.fromkeys(nodes), *sides, graph.single), rewrite.changes
+        return frozen_graph(dict.fromkeys(nodes), *sides, graph.single), rewrite.changes
 
     learners.__name__ = f"my_{function.__name__}"
     return learners
@@ -69,16 +69,16 @@ def _handed_over(graph: Graph, kind: Any) -> dict[Node, Any]:
     for node in graph.nodes:
         op, name, attrs, value = node.op, node.op.name, {}, None
         inputs = [mine[x] for x in (*node.inputs, *node.controls)]
-        if in_order(node) or node.controls or (op.effect and op is not state.constant):
+        if is_ordered(node) or node.controls or (op.effect and op is not state.constant):
             name = "Variable" if op is state.variable else "Placeholder"
-            inputs += before if in_order(node) else []
+            inputs += before if is_ordered(node) else []
         elif op is state.constant:
             value = np.asarray(node.attrs["value"])
         else:
             attrs = {k.replace("value", "filler"): _plain(v) for k, v in node.attrs.items()}
         mine[node] = twin = kind(name, inputs, graph.labels[node], value, **attrs)
         twin.line = f"{graph.labels[node]}: {node.where}"
-        before = [twin] if in_order(node) else before
+        before = [twin] if is_ordered(node) else before
     return mine
 
 

@@ -40,7 +40,7 @@ PACKAGE = '"""My engine: see engine.py."""\n\nfrom my_engine.engine import *\n'
 _numbers = count(1)
 
 
-class Part(NamedTuple):
+class EnginePart(NamedTuple):
     """A function that learners write: its lesson, and its lines."""
 
     lesson: str
@@ -65,11 +65,13 @@ def functions_of(text: str) -> list[tuple[str, str, str, str]]:
 
 
 @cache
-def whole() -> tuple[str, Mapping[str, Part]]:
+def whole() -> tuple[str, Mapping[str, EnginePart]]:
     """Return the source of the engine with our parts, and those parts by their names."""
     packed: str | None = vars(my_engine).get("TEXT")  # in the wheel of a class
     text = packed or Path(my_engine.__file__).read_text("utf-8")
-    return text, {name: Part(lesson, source) for name, lesson, _, source in functions_of(text)}
+    return text, {
+        name: EnginePart(lesson, source) for name, lesson, _, source in functions_of(text)
+    }
 
 
 @cache
@@ -78,7 +80,7 @@ def taken() -> set[str]:
     return {node.name for node in ast.parse(whole()[0]).body if isinstance(node, ast.FunctionDef)}
 
 
-def assembled(lesson: str, own: Mapping[str, Part], gaps: bool = True) -> str:
+def assembled(lesson: str, own: Mapping[str, EnginePart], gaps: bool = True) -> str:
     """Assemble the engine up to a lesson: the learner's parts, else ours, or gaps in the lesson."""
     text, parts = whole()
     own = {name: part for name, part in own.items() if part.lesson <= lesson}
@@ -120,11 +122,11 @@ def _file() -> Path:
     return user_files.folder() / "my_engine" / "engine.py"
 
 
-def _stored() -> tuple[str, dict[str, Part]]:
+def _stored() -> tuple[str, dict[str, EnginePart]]:
     """Return the last lesson in the learner's engine, and the learner's own functions in it."""
     text = _text()
     try:
-        found = {n: Part(at, s) for n, at, mark, s in functions_of(text) if mark == "yours"}
+        found = {n: EnginePart(at, s) for n, at, mark, s in functions_of(text) if mark == "yours"}
     except (SyntaxError, ValueError) as error:  # the latter for a zero byte
         problem = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
         raise _unreadable(problem[0], problem[1] or 1) from error
@@ -276,7 +278,7 @@ def replaced(lesson: str, functions: Sequence[FunctionType]) -> Callable[[], Mod
 
     What they look up in the notebook and no engine has, they find there, too.
     """
-    own: dict[str, Part] = {}
+    own: dict[str, EnginePart] = {}
     for function in functions:
         own |= _written(function, lesson)
     text = assembled(lesson, own, gaps=False)
@@ -318,10 +320,10 @@ def part_name(function: FunctionType) -> str:
     return name
 
 
-def _written(function: FunctionType, lesson: str) -> dict[str, Part]:
+def _written(function: FunctionType, lesson: str) -> dict[str, EnginePart]:
     """Return a learner's function, and those of the notebook it calls, as parts of the engine."""
     found = (met for met in reached(function) if not _is_frame(met))
-    return {met.__name__: Part(lesson, _source(met)) for met in found}
+    return {met.__name__: EnginePart(lesson, _source(met)) for met in found}
 
 
 def _is_frame(function: FunctionType) -> bool:
@@ -348,7 +350,7 @@ def _foreign(functions: Sequence[FunctionType], there: Mapping[str, Any]) -> Pai
     return None
 
 
-def _whose(lesson: str, own: Mapping[str, Part]) -> list[Pair]:
+def _whose(lesson: str, own: Mapping[str, EnginePart]) -> list[Pair]:
     """List which functions of earlier lessons are the learner's, and which are ours."""
     before = [name for name, part in whole()[1].items() if part.lesson < lesson]
     lines = []

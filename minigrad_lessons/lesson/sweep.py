@@ -17,7 +17,7 @@ from minigrad_lessons.questions import TableText, find_table
 from viz.charts import Chart
 from viz.film.states import on_cards
 from viz.page.board import Board
-from viz.page.rooms import rooms_of
+from viz.page.rooms import card_spaces
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.picture import brief
 from viz.views.draw import Diagram, draw
@@ -157,7 +157,7 @@ def _panels(drawn: Drawn) -> list[Panel]:
     if isinstance(drawn, Diagram):
         film, shown = drawn.film, drawn.picture
         held = on_cards(film, len(film.frames) - 1, shown)
-        return [Panel(drawn.heading, shown, rooms=rooms_of(film, shown), states=held)]
+        return [Panel(drawn.heading, shown, rooms=card_spaces(film, shown), states=held)]
     if isinstance(drawn, Images):
         return [Panel(drawn.about, svg=drawn.figures)]
     return [Panel(drawn.title, svg=drawn._repr_mimebundle_()["text/html"])]

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad as mg
-from minigrad.batching.notes import Note, Together
-from minigrad.batching.pending import Pending
+from minigrad.batching.notes import BatchedRun, OperationNote
+from minigrad.batching.pending import PendingTensor
 from minigrad.core import context
 
 PLAIN: Callable[[], Any] = contextlib.nullcontext
@@ -306,7 +306,7 @@ def test_a_noted_result_knows_its_shape_and_runs_nothing() -> None:
         assert log.counts.run == 0
         assert [event.kind for event in log.events] == ["noted", "noted"]
     assert log.counts.run == 2
-    assert type(y) is Pending, "nobody asked for it yet"
+    assert type(y) is PendingTensor, "nobody asked for it yet"
     assert repr(y) == repr(mg.tanh(x).sum(axis=0))
     assert type(y) is mg.Tensor
 
@@ -649,9 +649,9 @@ def test_threads_do_not_see_each_other() -> None:
         y = mg.exp(x)
         inside.set()
         assert done.wait(10)
-        assert type(y) is Pending
+        assert type(y) is PendingTensor
     thread.join()
-    assert kinds == [mg.Tensor, Pending]
+    assert kinds == [mg.Tensor, PendingTensor]
 
 
 # ---- Events ---------------------------------------------------------------------------------
@@ -666,8 +666,8 @@ def test_events_tell_what_was_noted_and_what_ran_together() -> None:
         assert [event.kind for event in log.events[:births]] == ["noted"] * births
     notes = [event.node for event in log.of_kind("noted")]
     groups = [event.node for event in log.of_kind("group")]
-    assert all(type(note) is Note for note in notes)
-    assert all(type(group) is Together for group in groups)
+    assert all(type(note) is OperationNote for note in notes)
+    assert all(type(group) is BatchedRun for group in groups)
     members = [note for group in groups for note in group.members]
     source = Path(__file__).read_text("utf-8")
     assert sorted(members, key=lambda note: note.order) == notes, "each ran in one group"
@@ -676,7 +676,7 @@ def test_events_tell_what_was_noted_and_what_ran_together() -> None:
         assert {note.op for note in group.members} == {group.op}
         assert str(group) == f"{group.op} × {group.size}"
         for note in group.members:
-            sources = [x for x in note.inputs if isinstance(x, Note)]
+            sources = [x for x in note.inputs if isinstance(x, OperationNote)]
             assert note.depth == 1 + max([x.depth for x in sources], default=-1)
             assert all(x.order < note.order for x in sources)
             assert note.where.text in source

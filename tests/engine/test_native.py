@@ -17,11 +17,11 @@ from test_special_values import ELEMENTWISE
 
 import minigrad as mg
 from minigrad.compiler.c import cache, compiler, kernels, library
-from minigrad.compiler.c.blocks import Writer
+from minigrad.compiler.c.blocks import CWriter
 from minigrad.compiler.c.joining import Joined
 from minigrad.compiler.c.kernels import Kernel
 from minigrad.compiler.c.scalars import literal
-from minigrad.compiler.c.units import Unit
+from minigrad.compiler.c.units import CUnit
 from minigrad.core import REGISTRY, Spec, run_kernel, silently, spec_of
 
 pytestmark = [pytest.mark.compiler, pytest.mark.usefixtures("own_graph")]
@@ -98,7 +98,7 @@ def operands_of(name: str, dtype: Any) -> list[Any]:
     return [row > 0 if i in bools else row for i, row in enumerate(rows)]
 
 
-def kernel_of(unit: Unit, name: str, dtype: Any) -> tuple[Kernel, list[Any], Any] | None:
+def kernel_of(unit: CUnit, name: str, dtype: Any) -> tuple[Kernel, list[Any], Any] | None:
     """The kernel, its operands and what NumPy gives; None where the operator takes no such."""
     op, given = REGISTRY[name], operands_of(name, dtype)
     try:
@@ -119,7 +119,7 @@ def kernel_of(unit: Unit, name: str, dtype: Any) -> tuple[Kernel, list[Any], Any
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "uint8", "bool"])
 def test_elements_are_those_of_numpy(dtype: str, in_numpy: list[str]) -> None:
-    unit = Unit()
+    unit = CUnit()
     made = {name: kernel_of(unit, name, dtype) for name in ELEMENTWISE}
     written = {name for name, found in made.items() if found is not None}
     if dtype == "float32":
@@ -187,7 +187,7 @@ def test_a_literal_is_the_number(dtype: str) -> None:
     loaded = library.load([code])
     assert loaded is not None
     out = np.empty(len(numbers), kind)
-    table = kernels.Table([Spec(out.shape, kind)])
+    table = kernels.AddressTable([Spec(out.shape, kind)])
     table[0] = out
     library.function(loaded, "run")(table.start, 0)
     np.testing.assert_array_equal(out, np.array(numbers, kind))
@@ -523,9 +523,9 @@ def test_regions_that_are_alike_are_written_once(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program, made = chain(50, kind, optimize=True), list[str]()
-    finish = Writer.block
+    finish = CWriter.block
     monkeypatch.setattr(kernels, "_known", {})
-    monkeypatch.setattr(Writer, "block", lambda self: made.append(self.stem) or finish(self))
+    monkeypatch.setattr(CWriter, "block", lambda self: made.append(self.stem) or finish(self))
     program({"x": np.zeros(program.graph.inputs[0].shape)})
     assert len(made) < 10
 
@@ -567,7 +567,7 @@ def test_long_functions_are_tables() -> None:
 
 
 def test_functions_that_do_the_same_are_written_once() -> None:
-    unit = Unit()
+    unit = CUnit()
     with mg.Graph():
         x = mg.placeholder("x", (3,))
         for _ in range(5):

@@ -235,7 +235,7 @@ def test_own_passes_and_unknown_names() -> None:
 
 def test_a_pass_that_breaks_the_graph_is_caught() -> None:
     def broken(graph: mg.Graph) -> mg.Graph:
-        return passes.frozen(graph.nodes[::-1], graph.inputs, graph.outputs, (), graph.single)
+        return passes.frozen_graph(graph.nodes[::-1], graph.inputs, graph.outputs, (), graph.single)
 
     with pytest.raises(mg.VerifyError, match="does not come before it"):
         optimised(lambda x: mg.exp(x), [broken])
@@ -268,7 +268,7 @@ def test_a_pass_that_loses_something_is_caught(capsys: pytest.CaptureFixture[str
         return mg.build_graph(x, [shown[1:], shown])
 
     def torn(graph: mg.Graph) -> mg.Graph:
-        return passes.frozen(graph.nodes[:-1], graph.inputs, graph.outputs, (), True)
+        return passes.frozen_graph(graph.nodes[:-1], graph.inputs, graph.outputs, (), True)
 
     for wrong in (silent, shorter):
         with pytest.raises(mg.VerifyError, match=f"after the pass {wrong.__name__}"):

@@ -52,7 +52,7 @@ def test_what_does_not_run_says_nothing_of_lengths() -> None:
     z = mg.sum(x * y)
     dead = x @ y
     for alive, changes in (([], 0), ([dead], 1)):
-        graph = passes.frozen([x, y, z.inputs[0], dead, z], [x, y], [z, *alive], (), False)
+        graph = passes.frozen_graph([x, y, z.inputs[0], dead, z], [x, y], [z, *alive], (), False)
         better = graph.optimize(["propagate_shapes"])
         assert len(better.history[0].changes) == changes
     assert mg.run(mg.build_graph([x, y], z).optimize(), {x: [2.0], y: [1.0, 2.0, 3.0]}) == 12

@@ -13,7 +13,7 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.picture import drawing, fonts, look, place
-from viz.picture.cards import NAME_LIMIT, Clock, Room, State, one_language
+from viz.picture.cards import NAME_LIMIT, CardSpace, Clock, State, one_language
 from viz.picture.drawing import cards_of, render, source
 from viz.picture.layout import LayoutError
 from viz.picture.picture import Picture, PictureNode, picture
@@ -92,7 +92,7 @@ def test_every_node_and_edge_has_an_id_with_the_prefix() -> None:
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_hostile_name_is_shown_as_text(name: str, values: bool) -> None:
     drawn = named(name)
-    svg = render(drawn, "p", {n.id: Room(9, True, 2) for n in drawn.nodes} if values else {})
+    svg = render(drawn, "p", {n.id: CardSpace(9, True, 2) for n in drawn.nodes} if values else {})
     assert name in texts(svg)
     tags = {e.tag.rpartition("}")[2] for e in ET.fromstring(svg).iter()}
     assert tags <= {"svg", "g", "title", "text", "tspan", "rect", "path"}
@@ -147,7 +147,7 @@ def card(svg: str, i: str) -> dict[str, str]:
 
 def test_a_card_tells_kind_sign_name_value_and_gradient() -> None:
     drawn = picture(e1())
-    rooms = {n.id: Room(4, True, 2, True) for n in drawn.nodes}
+    rooms = {n.id: CardSpace(4, True, 2, True) for n in drawn.nodes}
     states = {"n2": State(("mg-ran",), "4", "1", CLOCK)}
     svg = render(drawn, "p", rooms, states)
     assert card(svg, "p-n2") == {
@@ -164,7 +164,7 @@ def test_a_card_tells_kind_sign_name_value_and_gradient() -> None:
 
 def test_a_row_that_may_come_later_has_its_room_from_the_start() -> None:
     drawn = picture(e1())
-    rooms = {n.id: Room(4, True, 2) for n in drawn.nodes}
+    rooms = {n.id: CardSpace(4, True, 2) for n in drawn.nodes}
     empty = render(drawn, "p", rooms)
     full = render(drawn, "p", rooms, {n.id: State(("mg-ran",), "4", "1") for n in drawn.nodes})
     rects = [[e.attrib for e in elements(svg, "rect")] for svg in (empty, full)]
@@ -174,7 +174,7 @@ def test_a_row_that_may_come_later_has_its_room_from_the_start() -> None:
 @pytest.mark.parametrize("obj", [e1, e5, lambda: digits()[1]], ids=["e1", "e5", "digits"])
 def test_boxes_do_not_overlap_and_words_stay_inside(obj: object) -> None:
     drawn = picture(obj())  # type: ignore[operator]
-    rooms = {n.id: Room(6, True, 2) for n in drawn.nodes}
+    rooms = {n.id: CardSpace(6, True, 2) for n in drawn.nodes}
     cards = cards_of(drawn, rooms)
     boxes = list(place.places(source(drawn, cards)).nodes.values())
     for k, a in enumerate(boxes):
@@ -199,7 +199,7 @@ def test_a_long_graph_goes_on_in_rows() -> None:
         y = [mg.tanh, mg.exp, mg.sin, mg.cos][k * k * k % 29 % 4](y) + (x if k == 20 else 1)
     drawn = picture(y)
     assert not drawn.groups
-    cards = cards_of(drawn, {n.id: Room(6, True, 2) for n in drawn.nodes})
+    cards = cards_of(drawn, {n.id: CardSpace(6, True, 2) for n in drawn.nodes})
     row, there = place.places(source(drawn, cards, 800)), drawing.laid_out(drawn, cards, 800)
     assert row is not None
     assert min(800 / there.width, 420 / there.height) > 2 * 800 / row.width
@@ -235,7 +235,7 @@ def test_a_frame_that_is_longer_than_a_row_goes_on_in_the_next() -> None:
         for _ in range(30):
             y = y * 0.5
     drawn = picture(y + 1).fold(["long"])
-    cards = cards_of(drawn, {n.id: Room(6, True, 2) for n in drawn.nodes})
+    cards = cards_of(drawn, {n.id: CardSpace(6, True, 2) for n in drawn.nodes})
     there = drawing.laid_out(drawn, cards, 800)
     parts = [there.frames["c0"][0], *there.further["c0"]]
     assert len(parts) > 2
@@ -263,7 +263,7 @@ def along(points: tuple[place.Point, ...]) -> Iterator[place.Point]:
 @pytest.mark.parametrize("width", [300, 940])
 def test_a_gradient_goes_from_border_to_border_with_its_tip(width: int) -> None:
     drawn = picture(e5())
-    rooms = {n.id: Room(8, 8) for n in drawn.nodes}
+    rooms = {n.id: CardSpace(8, 8) for n in drawn.nodes}
     laid = drawing.Drawing(drawn, "d", rooms, width)
     for e in drawn.edges:
         start, end = laid.way(e, True)[0], laid.way(e, True)[-1]

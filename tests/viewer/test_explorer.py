@@ -21,7 +21,7 @@ from viz.explorer.findings import findings, path_of, slowest
 from viz.explorer.modules import Module, assigned, module_tree
 from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
 from viz.explorer.still import Still
-from viz.explorer.witness import Witness
+from viz.explorer.witness import RunRecorder
 from viz.views.explore import FirstView, explorer_of, name_of
 from viz.words.progress import progress
 from viz.words.text import row
@@ -179,7 +179,7 @@ def test_pictures_have_the_cells_there_is_room_for(shape: Any, size: Any) -> Non
 
 
 def content(model: Any, name: str = "Net") -> Content:
-    return Content(name, model, Witness(model))
+    return Content(name, model, RunRecorder(model))
 
 
 def test_everything_is_seen_in_one_run() -> None:
@@ -219,7 +219,7 @@ def test_results_of_windows_are_kept_too() -> None:
 
 def test_shares_of_a_gradient_are_added() -> None:
     model = jax_like()
-    seen = Witness(model)
+    seen = RunRecorder(model)
     fork = [n for n in seen.operators if n.op.name == "Tanh"][3]  # which two functions read
     (h,) = model._run([fork])
     left, right = np.maximum(h + 1, 0), np.tanh(2 * h)

@@ -15,7 +15,7 @@ import viz
 from viz.film.frames import Film, summarize
 from viz.page.payload import payload
 from viz.page.player import Player
-from viz.page.rooms import rooms_of
+from viz.page.rooms import card_spaces
 from viz.picture.cards import GAP, PAD, Card, wide
 from viz.picture.swatch import COLUMNS, ROWS, WIDE, encoded, raster, scale
 from viz.picture.theme import LARGE, SMALL
@@ -212,7 +212,7 @@ def test_several_values_in_a_few_words() -> None:
 def test_a_card_has_room_for_all_that_it_will_show() -> None:
     x = mg.tensor([1 / 3, -2 / 3, 123456.0], requires_grad=True, name="weights")
     (film,) = viz.step((x * mg.tensor([-0.12345, 23456.0, 1 / 7])).sum()).films
-    for box, room in rooms_of(film, film.picture).items():
+    for box, room in card_spaces(film, film.picture).items():
         card = Card(next(n for n in film.picture.nodes if n.id == box), room)
         inside = card.size[0] - 2 * PAD
         for _, value in film.tracks[box].values:

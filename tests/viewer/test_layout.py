@@ -17,7 +17,7 @@ import minigrad as mg
 from minigrad.diagnostics import packages
 from minigrad.diagnostics.messages import set_language
 from viz.picture import drawing, layout, place
-from viz.picture.cards import Room, one_language
+from viz.picture.cards import CardSpace, one_language
 from viz.picture.look import resolved
 from viz.picture.picture import picture
 from viz.picture.theme import FONT_PATH
@@ -144,7 +144,7 @@ def test_words_fit_into_their_cards(name: str, language: str) -> None:
         x = mg.placeholder(NAMES[name], shape=(64, 784))
         y = mg.exp(x * x)
         drawn = picture(y, {id(y): NAMES[name] + "2"})
-    rooms = {n.id: Room(9, True, 2) for n in drawn.nodes}
+    rooms = {n.id: CardSpace(9, True, 2) for n in drawn.nodes}
     svg = one_language(drawing.render(drawn, "p", rooms), language)
     for group in elements(svg, "g"):
         if "node" not in group.get("class", "").split():

@@ -15,7 +15,7 @@ from PIL import Image, ImageSequence
 import minigrad as mg
 import viz
 from viz.picture import motion
-from viz.picture.cards import Room, State, one_language
+from viz.picture.cards import CardSpace, State, one_language
 from viz.picture.drawing import render
 from viz.picture.motion import Scenes, Trip, along, gif
 from viz.picture.paint import SCALE, paint
@@ -82,7 +82,7 @@ def test_words_are_painted_around_their_place_with_the_chinese_font() -> None:
 
 def drawn() -> str:
     made = picture(e1())
-    rooms = {n.id: Room(4, True, 2) for n in made.nodes}
+    rooms = {n.id: CardSpace(4, True, 2) for n in made.nodes}
     states = {"n1": State(("mg-born",)), "n2": State(("mg-ran",), "4", "1")}
     return one_language(render(made, "p", rooms, states), "en")
 

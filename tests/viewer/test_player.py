@@ -25,7 +25,7 @@ from viz.film.film import Film, Frame
 from viz.page.document import SIGNS, packed
 from viz.page.payload import WORDS, view
 from viz.page.player import Player
-from viz.page.together import Together
+from viz.page.together import SideBySide
 from viz.picture.picture import picture
 from viz.words.text import ROWS
 
@@ -143,7 +143,7 @@ def test_a_box_of_a_result_tells_what_it_is() -> None:
     film = viz.draw(y.sum(), tensors=True).player.films[0]
     found = {}
     for opened in (frozenset(), frozenset({"part"})):
-        made = view(Together([film]), 0, "p", opened)["nodes"]
+        made = view(SideBySide([film]), 0, "p", opened)["nodes"]
         found[opened] = [
             (n["shape"], n["dtype"], n["answers"]["maker"][0][1][0]) for n in made.values()
         ]

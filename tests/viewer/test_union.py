@@ -13,7 +13,7 @@ from viz.picture.aligning import alignment
 from viz.picture.boxes import Picture
 from viz.picture.drawing import render
 from viz.picture.picture import picture
-from viz.picture.union import Names, renamed, union
+from viz.picture.union import BoxIds, renamed, union
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -30,7 +30,7 @@ def drawn(sign: float) -> Picture:
 
 
 def together() -> list[Picture]:
-    names = Names(lambda n: (n.kind, n.op, n.name, n.inputs))
+    names = BoxIds(lambda n: (n.kind, n.op, n.name, n.inputs))
     return [renamed(p, names.of(p)) for p in (drawn(3.0), drawn(-3.0))]
 
 
@@ -68,7 +68,7 @@ def test_what_is_about_the_same_is_one_box() -> None:
 def test_boxes_of_one_picture_stay_apart() -> None:
     x = mg.tensor(1.0, requires_grad=True, name="x")
     whole = picture(x * x + x * x)
-    new = Names(lambda n: (n.op, n.inputs)).of(whole)
+    new = BoxIds(lambda n: (n.op, n.inputs)).of(whole)
     assert len(set(new.values())) == len(whole.nodes)
 
 
@@ -100,7 +100,7 @@ def test_arrows_that_turn_around_do_not_hang_it() -> None:
     """What reads whom may be the other way round in another picture."""
     x = mg.tensor(1.0, requires_grad=True, name="x")
     one, other = picture(mg.exp(mg.sin(x))), picture(mg.sin(mg.exp(x)))
-    names = Names(lambda n: n.op)
+    names = BoxIds(lambda n: n.op)
     both = union(*(renamed(p, names.of(p)) for p in (one, other)))
     assert len(both.nodes) == 3
     assert render(both, "p").count('class="node') == 3

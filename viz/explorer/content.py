@@ -14,7 +14,7 @@ from minigrad.static import Node
 from viz.explorer.findings import findings
 from viz.explorer.modules import Module, module_at, module_tree, spread
 from viz.explorer.portraits import Portrait, short
-from viz.explorer.witness import Witness
+from viz.explorer.witness import RunRecorder
 from viz.picture.formula import forward, sign
 from viz.words.text import row as words
 from viz.words.user import OWN
@@ -46,7 +46,7 @@ class Content:
         self,
         name: str,
         model: Captured,
-        seen: Witness,
+        seen: RunRecorder,
         stopped: Stopped | None = None,
         depth: int = 1,
         opened: Collection[str] = (),

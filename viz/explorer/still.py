@@ -16,7 +16,7 @@ from viz.explorer.findings import path_of
 from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, ZERO
 from viz.picture import drawing
 from viz.picture.boxes import Picture, PictureEdge, PictureNode, in_order
-from viz.picture.cards import Room, State, one_language
+from viz.picture.cards import CardSpace, State, one_language
 from viz.picture.layout import LayoutError
 from viz.picture.paint import paint
 from viz.picture.swatch import DIGITS, GAP, LEVELS, NAN
@@ -54,7 +54,7 @@ class Still:
         for node in self.picture.nodes:
             s = self._states[node.id]
             value, gradient = (ROOM if x else 0 for x in (s.value, s.gradient))
-            rooms[node.id] = Room(value, gradient, swatch=bool(s.swatch), back=bool(s.back))
+            rooms[node.id] = CardSpace(value, gradient, swatch=bool(s.swatch), back=bool(s.back))
         return drawing.render(self.picture, self._prefix, rooms, self._states, title)
 
     @property

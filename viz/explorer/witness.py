@@ -22,7 +22,7 @@ MANY = 1500  # operators of a graph whose pictures are smaller
 ROUNDS, BUDGET = 5, 1500  # of further runs that measure time: at most so many, and milliseconds
 
 
-class Witness:
+class RunRecorder:
     """Watches a captured model play forward and backward.
 
     operators: the forward nodes that compute, in their order; same: what reshapes to the shape that

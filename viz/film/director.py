@@ -18,7 +18,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
 from viz.film.facts import code_of, facts_of, filled, spec_of
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, operand
-from viz.film.shares import Passes, share, share_caption
+from viz.film.shares import BackwardPasses, share, share_caption
 from viz.picture import formula
 from viz.picture.boxes import GIVEN, PictureNode, paths
 from viz.picture.cards import plain
@@ -54,7 +54,7 @@ class Director:
         self.known: dict[int, tuple[Any, Summary]] = {}  # a value by its id, with its summary
         self.results: dict[tuple[str, ...], Any] = {}
         self.counts: Counter[tuple[str, str]] = Counter()  # by clock and sort
-        self.reached = Passes()  # nodes with a gradient of this backward pass
+        self.reached = BackwardPasses()  # nodes with a gradient of this backward pass
         self.insides: dict[str, list[tuple[Node, str]]] = {}  # node -> what its bodies hold
         for key, i in picture.ids.items():
             if i[0] == "b":

@@ -14,7 +14,7 @@ Span = tuple[str, int, int]  # file name, first line, last line
 
 
 @dataclass(frozen=True)
-class Block:
+class SourceBlock:
     """Lines that follow each other in one file, without their common indentation."""
 
     filename: str
@@ -26,7 +26,7 @@ class Block:
         return span[0] == self.filename and 0 <= span[1] - self.first < len(self.lines)
 
 
-def listing(spans: Iterable[Span]) -> list[Block]:
+def listing(spans: Iterable[Span]) -> list[SourceBlock]:
     """Return the blocks that contain all spans, in the order of the first span of each.
 
     Lines of programs that are not to be had are left out.
@@ -40,7 +40,7 @@ def listing(spans: Iterable[Span]) -> list[Block]:
             text = "".join(linecache.getline(filename, n) for n in range(first, last + 1))
             if text.strip():
                 lines = textwrap.dedent(text).rstrip("\n").split("\n")
-                found.append(Block(filename, first, tuple(lines)))
+                found.append(SourceBlock(filename, first, tuple(lines)))
     return sorted(found, key=lambda b: next(i for i, s in enumerate(ordered) if b.holds(s)))
 
 

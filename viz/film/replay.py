@@ -14,7 +14,7 @@ import minigrad as mg
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.core.events import Event, phase_of
 from minigrad.diagnostics.errors import GraphError
-from minigrad.dynamic.backward import Walk
+from minigrad.dynamic.backward import BackwardPass
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
@@ -169,7 +169,7 @@ def backward(outputs: list[Tensor]) -> None:
     ends = [y for y in outputs if y.requires_grad and y.dtype.kind == "f"]
     if any(y.creator is not None for y in ends):
         seeds = [np.ones(y.shape, y.dtype) for y in ends]
-        Walk(ends, create_graph=False).run(seeds, None, retain_graph=True)
+        BackwardPass(ends, create_graph=False).run(seeds, None, retain_graph=True)
 
 
 def replay_graph(

@@ -17,7 +17,7 @@ from viz.picture.summary import summarize
 from viz.words.text import Pair, row
 
 
-class Passes:
+class BackwardPasses:
     """Which nodes have a gradient in the current backward pass.
 
     In one pass a node sends each operand its share once. When it does so again, another pass has

@@ -15,7 +15,7 @@ from viz.words.text import row
 
 
 @dataclass(frozen=True)
-class State:
+class BoxState:
     """The state of a box at one step.
 
     born: whether it exists. done, of: how many of what makes its state have their value, out of
@@ -57,7 +57,7 @@ class State:
         return first, row("card_fed" if given else "card_ran", step=ran)
 
 
-def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, State]:
+def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, BoxState]:
     """Return the state of each box of `drawn` (by default the whole picture) at this step.
 
     A film that is over stays as it was at its end.
@@ -116,7 +116,7 @@ def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, c
     return {box.id: _on_card(film, box, found[box.id], step) for box in boxes}
 
 
-def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.State:
+def _on_card(film: Film, box: PictureNode, state: BoxState, step: int) -> cards.State:
     named = box.given and bool(box.name) and box.kind in ("constant", "group")  # by its value
     given = box.given  # neutral: it did not run
     plan = film.picture.kind == "static" and not state.ran and box.kind != "constant"
@@ -162,13 +162,13 @@ def _on_cell(film: Film, ids: Sequence[str], step: int) -> tuple[str, ...]:
     return tuple(f"mg-cell-{x}" for x in looks if looks[x])
 
 
-def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> State:
+def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> BoxState:
     """Return the state of what these tracks make; its value is that of the last."""
     first, tracks = tracks[-1], [t.life(step) for t in tracks]
     births = [born for t in tracks if (born := _birth(t)) is not None and born <= step]
     runs = [max(past) for t in tracks if (past := [i for i, _ in t.values if i <= step])]
     value, gradient = (latest(x, step) for x in (tracks[-1].values, tracks[-1].gradients))
-    return State(
+    return BoxState(
         born=bool(births),
         done=len(runs),
         of=len(tracks),

@@ -25,7 +25,7 @@ from viz.page.scenes import FOCUS, Panel, Scene, Sheet, focus, legend, spoken
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
 from viz.page.steps import held as shown_value
-from viz.picture.cards import Room, State
+from viz.picture.cards import CardSpace, State
 from viz.picture.drawing import PAGE_WIDE, as_image, render
 from viz.picture.layout import LayoutError
 from viz.picture.marks import states
@@ -160,12 +160,13 @@ class Board(Page):
         self._scale = scale(x.raster for x in held if x.raster)
         self._known = {x: i for i, x in enumerate(held)}
         longest = max((len(words) for panel in panels for words in panel.said.values()), default=0)
-        self._rooms: dict[int, dict[str, Room]] = {}  # by picture, of the cards that say something
+        # by picture, of the cards that say something
+        self._rooms: dict[int, dict[str, CardSpace]] = {}
         for panel in panels:
             rooms = self._rooms.setdefault(id(panel.among or panel.picture), {})
-            rooms |= {i: rooms.get(i, Room(value=longest)) for i in panel.said}
+            rooms |= {i: rooms.get(i, CardSpace(value=longest)) for i in panel.said}
             pictured = (i for i, x in panel.held.items() if x.raster)
-            rooms |= dict.fromkeys(pictured, Room(value=longest, swatch=True))
+            rooms |= dict.fromkeys(pictured, CardSpace(value=longest, swatch=True))
         shown = [self._scene(scene) for scene in self.scenes]
         return {
             "scenes": shown,

@@ -12,9 +12,9 @@ from viz.film.listing import listing
 from viz.film.node_details import about as about_node
 from viz.film.node_details import node_details
 from viz.film.states import calls, on_cards
-from viz.page.rooms import rooms_of
+from viz.page.rooms import card_spaces
 from viz.page.steps import Swatches, Texts, file, frame, lanes, node, result
-from viz.page.together import Rooms, Together
+from viz.page.together import Rooms, SideBySide
 from viz.picture.boxes import Picture, repeated
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
@@ -62,7 +62,7 @@ def payload(
     """
     prefixes = prefixes_of(name, films)
     pairs = list(zip(films, prefixes, strict=True))
-    together = Together(films, links)
+    together = SideBySide(films, links)
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
     texts, swatches = Texts(), Swatches()
     still = all(film.still for film in films)
@@ -133,7 +133,7 @@ def _links(links: Sequence[Mapping[str, str]], prefixes: Sequence[str]) -> dict[
 # ---- Drawings --------------------------------------------------------------------------------
 
 
-def graph(together: Together, number: int, prefix: str) -> dict[str, Any]:
+def graph(together: SideBySide, number: int, prefix: str) -> dict[str, Any]:
     """Return a graph with the drawings available without a kernel, by their open groups."""
     film = together.films[number]
     picture = film.picture
@@ -181,7 +181,7 @@ def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str
     return found
 
 
-def view(together: Together, number: int, prefix: str, opened: Collection[str]) -> View:
+def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]) -> View:
     """Return one drawing, and what is in its boxes."""
     film = together.films[number]
     whole, drawn = film.picture, together.drawn(number, opened)
@@ -249,7 +249,7 @@ def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: 
     """Draw the picture as at the end of the film. Raises LayoutError as `render` does."""
     width = HALF_WIDE if beside else PAGE_WIDE
     states = on_cards(film, len(film.frames) - 1, drawn)
-    return render(drawn, prefix, rooms_of(film, drawn), states, title, width)
+    return render(drawn, prefix, card_spaces(film, drawn), states, title, width)
 
 
 def home(

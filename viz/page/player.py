@@ -22,7 +22,7 @@ from viz.page.payload import payload, prefixes_of, table, view
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
 from viz.page.strip import strip
-from viz.page.together import Together, orders
+from viz.page.together import SideBySide, orders
 from viz.picture.formula import heading
 from viz.picture.layout import LayoutError
 from viz.words.text import ROWS, Pair, bilingual, html
@@ -134,7 +134,7 @@ class Player(Page):
             number, opened = int(message["graph"]), frozenset(map(str, message["opened"]))
             prefix = prefixes_of(self.data["name"], self.films)[number]
             opened &= frozenset(self.films[number].picture.groups)
-            made = view(Together(self.films, self.links), number, prefix, opened)
+            made = view(SideBySide(self.films, self.links), number, prefix, opened)
             self.send({"kind": "view", "graph": number, "key": message["key"], "view": made})
 
     def at_the_end(self) -> Self:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from minigrad.diagnostics.messages import get_language
 from viz.film.film import Film, Track
 from viz.picture.boxes import Picture, PictureNode
-from viz.picture.cards import Room
+from viz.picture.cards import CardSpace
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
 WIDTH = 5  # characters of a value in a box, at least
 
 
-def rooms_of(film: Film, drawn: Picture, *languages: str) -> dict[str, Room]:
+def card_spaces(film: Film, drawn: Picture, *languages: str) -> dict[str, CardSpace]:
     """Return the room each card keeps: for all it will ever show in one of these languages.
 
     If there is none, that is what a page can show; both at once, if that is chosen now.
@@ -21,7 +21,7 @@ def rooms_of(film: Film, drawn: Picture, *languages: str) -> dict[str, Room]:
     return {n.id: _room(film, n, few, shown) for n in drawn.nodes}
 
 
-def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) -> Room:
+def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) -> CardSpace:
     inside = _inside(film, node)
     several = node.given and node.kind == "group"  # of which none speaks for all
     value = not several and (node.kind != "constant" or not node.name)  # which is its value
@@ -38,7 +38,7 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     plan = few and value and (film.picture.kind == "static" or not film.still)
     back = any(s.raster for s in gradients)
     origin = any(s.origin for s in values)
-    return Room(width, gradient, clock, plan, languages, False, swatch, back, origin)
+    return CardSpace(width, gradient, clock, plan, languages, False, swatch, back, origin)
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from viz.film.film import Film, Flow
 from viz.film.states import on_cards
 from viz.page.payload import home
-from viz.page.rooms import rooms_of
+from viz.page.rooms import card_spaces
 from viz.page.staff import Staffs
 from viz.picture import cards
 from viz.picture.boxes import Picture, PictureEdge, paths
@@ -137,7 +137,7 @@ class Scene:
         return [
             chip._replace(way=tuple((px + x, py + EDGE) for px, py in chip.way))
             for stage, x in self.lefts()
-            for chip in apart(stage.chips(step))
+            for chip in separate_chips(stage.chips(step))
         ]
 
     def svg(self, inside: str) -> str:
@@ -155,7 +155,7 @@ def together(name: str, parts: Mapping[str, str], x: float, y: float) -> dict[st
     return {**start, **parts, f"{name})": "</g>"}
 
 
-def apart(chips: Sequence[Chip]) -> list[Chip]:
+def separate_chips(chips: Sequence[Chip]) -> list[Chip]:
     """Move chips that would overlap at the start beside each other."""
     placed: list[Chip] = []
     for chip in sorted(chips, key=lambda chip: chip.way[0]):
@@ -187,7 +187,7 @@ class Stage:
         self.film, self.prefix = film, prefix
         self.drawn = aligned(film.view(first), order)
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
-        self.drawing = Drawing(self.drawn, prefix, rooms_of(film, self.drawn, language), width)
+        self.drawing = Drawing(self.drawn, prefix, card_spaces(film, self.drawn, language), width)
         self.width = max(self.drawing.there.width, min(width, 300))
         self.said = 0
         for frame in film.frames:

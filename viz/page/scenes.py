@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from minigrad.diagnostics.messages import one_line
-from viz.picture.cards import Room, State
+from viz.picture.cards import CardSpace, State
 from viz.picture.drawing import LAYOUT_LIMIT
 from viz.picture.marks import note
 from viz.picture.picture import Picture
@@ -41,7 +41,7 @@ class Panel:
     message: Pair | None = None
     alike: bool = False
     among: Picture | None = None
-    rooms: Mapping[str, Room] = field(default_factory=dict)
+    rooms: Mapping[str, CardSpace] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
     omitted: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from viz.film.film import CLOCKS, PLANNED, Facts, Film, Flow, Track
-from viz.film.listing import Block
+from viz.film.listing import SourceBlock
 from viz.film.node_details import SLOTS, Answer
 from viz.film.score import BUILD, Note, Score, aligned, counted, score
 from viz.picture.boxes import GIVEN, PictureNode
@@ -142,7 +142,7 @@ def _flow(flow: Flow, scale: float, swatches: Swatches) -> str | dict[str, Any]:
     return {**value, **{k: v for k, v in about.items() if v}}
 
 
-def file(block: Block, films: Sequence[Film]) -> str:
+def file(block: SourceBlock, films: Sequence[Film]) -> str:
     """Return the name of a block's file: a notebook cell by its number."""
     for film in films:
         for frame in film.frames:

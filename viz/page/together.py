@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from viz.film.film import Film
-from viz.page.rooms import rooms_of
+from viz.page.rooms import card_spaces
 from viz.picture.boxes import Picture, PictureNode
-from viz.picture.cards import Card, Room
+from viz.picture.cards import Card, CardSpace
 from viz.picture.matching import aligned
 from viz.picture.union import renamed, union
 
 ALIKE = 1.3  # times the larger drawing, up to which a layout of both is worth its room
-Rooms = dict[str, Room]
+Rooms = dict[str, CardSpace]
 
 
-class Together:
+class SideBySide:
     """Films that are shown beside each other.
 
     links: for each film but the first, which node of the first each of its nodes is.
@@ -40,7 +40,7 @@ class Together:
         different, it is the drawing itself.
         """
         each = [self.drawn(i, opened) for i in range(len(self.films))]
-        rooms = [rooms_of(film, one) for film, one in zip(self.films, each, strict=True)]
+        rooms = [card_spaces(film, one) for film, one in zip(self.films, each, strict=True)]
         if not self.links or any(film.still for film in self.films):
             return each[number], rooms[number]
         names = self._names(each)
@@ -81,7 +81,7 @@ class Together:
         return names
 
 
-def _larger(one: Room, other: Room) -> Room:
+def _larger(one: CardSpace, other: CardSpace) -> CardSpace:
     """Return a room large enough for both."""
     return replace(
         one,

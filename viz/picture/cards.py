@@ -54,7 +54,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class CardSpace:
     """What a card keeps room for: characters of a value and of a gradient, lines of its clock.
 
     plan: whether it may be there before it has a value. languages: those that its words may be in;
@@ -80,7 +80,7 @@ class Card:
     """One card before it has a place: its words, and its size in pixels."""
 
     node: PictureNode
-    room: Room = field(default_factory=Room)
+    room: CardSpace = field(default_factory=CardSpace)
     like: Card | None = None  # the one of a union of pictures that it is as large as
 
     @property

@@ -14,7 +14,7 @@ from math import dist, hypot
 
 from minigrad.diagnostics.messages import get_language
 from viz.picture.boxes import Picture, PictureEdge
-from viz.picture.cards import Card, Room, State, one_language, plain, text, wide
+from viz.picture.cards import Card, CardSpace, State, one_language, plain, text, wide
 from viz.picture.dot import INCH, dot
 from viz.picture.fonts import face_in_cell, font_face
 from viz.picture.layers import layered
@@ -39,7 +39,7 @@ STRAIGHT = 0.6  # and that where a drawing is higher than wide: turns cross all 
 HEADING = 34  # height of a title, px
 EDGE = 12  # between the drawing and the border of its paper, px
 FRAME, FRAME_NAME = 20, 20  # what a frame takes on both sides together, and its name, px
-Rooms = Mapping[str, Room]
+Rooms = Mapping[str, CardSpace]
 
 
 def render(
@@ -183,7 +183,7 @@ class Drawing:
 
 def cards_of(picture: Picture, rooms: Rooms) -> dict[str, Card]:
     """Return a card for each node."""
-    return {n.id: Card(n, rooms.get(n.id, Room())) for n in picture.nodes}
+    return {n.id: Card(n, rooms.get(n.id, CardSpace())) for n in picture.nodes}
 
 
 def laid_out(

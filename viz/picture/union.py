@@ -11,7 +11,7 @@ from viz.picture.boxes import Picture, PictureNode, in_order
 About = Callable[[PictureNode], Hashable]
 
 
-class Names:
+class BoxIds:
     """Ids for the boxes of several pictures: those that are about the same get the same id.
 
     about: what a box is about, where its inputs have their new ids already. Boxes of one picture

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minigrad as mg
-from minigrad.batching.notes import Note, Together
+from minigrad.batching.notes import BatchedRun, OperationNote
 from minigrad.core import show_shape
 from minigrad.core.events import Recording
 from minigrad.dynamic.tape import TapeNode
@@ -47,7 +47,7 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
         log, plain = _measured(obj)
     else:
         raise TypeError(printed("batches_kind", value=brief(obj)))
-    groups = [e.node for e in log.of_kind("group") if isinstance(e.node, Together)]
+    groups = [e.node for e in log.of_kind("group") if isinstance(e.node, BatchedRun)]
     if not groups:
         raise ValueError(printed("batches_none"))
     drawn = forest(groups)
@@ -76,7 +76,7 @@ def _measured(run: Callable[[], Any]) -> tuple[Recording, Recording]:
     return log, plain
 
 
-def _verdict(log: Recording, groups: list[Together], plain: Recording | None) -> Pair:
+def _verdict(log: Recording, groups: list[BatchedRun], plain: Recording | None) -> Pair:
     """Compare the kernels with and without batching; if not measured, count operations instead."""
     about: dict[str, Any] = {"kernels": log.counts.kernels}
     if plain is not None:
@@ -84,7 +84,7 @@ def _verdict(log: Recording, groups: list[Together], plain: Recording | None) ->
     return row("batches_counted", operations=sum(g.size for g in groups), **about)
 
 
-def _panel(drawn: Picture, groups: list[Together], done: int) -> Panel:
+def _panel(drawn: Picture, groups: list[BatchedRun], done: int) -> Panel:
     """Return the trees after `done` groups: what ran, what runs now, what still waits."""
     marks, notes = {}, {}
     for i, group in enumerate(groups, 1):
@@ -95,7 +95,7 @@ def _panel(drawn: Picture, groups: list[Together], done: int) -> Panel:
     return Panel(ROWS["batches_trees"], drawn, marks, notes, omitted=("ran", "waits"))
 
 
-def forest(groups: list[Together]) -> Picture:
+def forest(groups: list[BatchedRun]) -> Picture:
     """Draw the recorded operations of all samples, in the order recorded, with their operands."""
     members = sorted((n for g in groups for n in g.members), key=lambda note: note.order)
     ids: dict[Any, str] = {}
@@ -108,9 +108,9 @@ def forest(groups: list[Together]) -> Picture:
         return i
 
     bare = len(members) > CROWDED
-    read = {x for note in members for x in note.inputs if isinstance(x, Note)}
+    read = {x for note in members for x in note.inputs if isinstance(x, OperationNote)}
     for note in members:
-        operands = [x if isinstance(x, Note) or not bare else None for x in note.inputs]
+        operands = [x if isinstance(x, OperationNote) or not bare else None for x in note.inputs]
         sources = [_operand(box, ids, note, k, x) for k, x in enumerate(operands)]
         known = [i for i in sources if i]
         target = box(
@@ -131,9 +131,9 @@ def forest(groups: list[Together]) -> Picture:
     return Picture(tuple(nodes.values()), tuple(edges), "dynamic", ids)
 
 
-def _operand(box: Any, ids: dict[Any, str], note: Note, k: int, x: Any) -> str:
+def _operand(box: Any, ids: dict[Any, str], note: OperationNote, k: int, x: Any) -> str:
     """Return the box of an operand; "" if there is none to draw."""
-    if isinstance(x, (Note, TapeNode, Tensor)) and x in ids:
+    if isinstance(x, (OperationNote, TapeNode, Tensor)) and x in ids:
         return ids[x]
     if isinstance(x, Tensor) and x.requires_grad:
         kind = "parameter" if in_layer(note.scope) else "input"

@@ -22,7 +22,7 @@ from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture import theme
 from viz.picture.picture import brief, graph_picture
 from viz.picture.style import MODES, TINTS
-from viz.views.passes import Proof
+from viz.views.passes import ResultCheck
 from viz.words.text import ROWS, Pair, both, html, printed, row
 
 __all__ = ["checkpoints"]
@@ -136,7 +136,7 @@ class _Results:
     """What graphs compute for the same random inputs."""
 
     def __init__(self, graph: Graph) -> None:
-        self._drawn = Proof(graph, None, None)
+        self._drawn = ResultCheck(graph, None, None)
         self._first = self._run(graph)
 
     def _run(self, graph: Graph) -> list[Any]:

@@ -20,7 +20,7 @@ from viz.film.frames import NOTHING_KNOWN, Film, still_film
 from viz.film.replay import values
 from viz.page.payload import UNFOLD_LIMIT, prefixes_of, still, table
 from viz.page.player import Player
-from viz.page.rooms import rooms_of
+from viz.page.rooms import card_spaces
 from viz.picture import drawing
 from viz.picture.boxes import paths
 from viz.picture.calls import called
@@ -94,7 +94,7 @@ class Diagram:
     @property
     def dot(self) -> str:
         """The drawing in the DOT language."""
-        rooms = rooms_of(self.film, self.picture)
+        rooms = card_spaces(self.film, self.picture)
         made = drawing.cards_of(self.picture, rooms)
         return drawing.source(self.picture, made, title=choose(self.heading, " / "))
 

@@ -26,7 +26,7 @@ from minigrad.static import Graph
 from viz.picture.boxes import Picture
 from viz.picture.picture import picture
 from viz.picture.summary import Summary, summarize
-from viz.picture.union import Names, renamed, union
+from viz.picture.union import BoxIds, renamed, union
 from viz.words.text import Pair
 
 Place = tuple[str, Any, str]  # file, span of the expression, operator: where an operation stands
@@ -72,7 +72,7 @@ def shown(result: Any) -> str:
 
 def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Mode:
     """Draw the tapes of all inputs in one picture: what they have in common is drawn once."""
-    names_of = Names(lambda n: (n.kind, n.op, n.name, n.shape, n.line, n.inputs))
+    names_of = BoxIds(lambda n: (n.kind, n.op, n.name, n.shape, n.line, n.inputs))
     pictures, runs = [], []
     for values in inputs:
         tensors = [Tensor(x, np.asarray(x).dtype.kind == "f") for x in values]

@@ -23,7 +23,7 @@ from minigrad.static.run import Interpreter
 from viz.explorer.content import Content
 from viz.explorer.explorer import Explorer
 from viz.explorer.still import Still
-from viz.explorer.witness import SOURCES, Witness
+from viz.explorer.witness import SOURCES, RunRecorder
 from viz.picture.picture import brief
 from viz.views.models import captured, verdict
 from viz.words.progress import announce, progress
@@ -171,7 +171,7 @@ def graph_whole(
         y.spec = Spec(np.shape(value), y.dtype)  # a length that depends on values is known now
     none = dict.fromkeys(leaves)
     model = Captured("minigrad", graph, ends, feeds, leaves, values, none, ())
-    seen = Witness(model)
+    seen = RunRecorder(model)
     return Explorer(Content(name, model, seen, None, first.depth, first.opened), None, first.focus)
 
 
@@ -181,7 +181,7 @@ def explorer_of(
     """Return the explorer of a captured model; obj: the model itself, for its name."""
     within = "" if loss is None else "model"
     view = None, first.depth, first.opened, within
-    content = Content(name_of(obj), model, Witness(model), *view)
+    content = Content(name_of(obj), model, RunRecorder(model), *view)
     if content.data["backward"] and loss is None and any(y.shape for y in model.outputs):
         content.data["about"] = list(row("explorer_from_sum"))
     return Explorer(content, verdict(model), first.focus)
@@ -192,7 +192,7 @@ def stopped_explorer(obj: Any, error: TraceError) -> Explorer | None:
     stopped = None if error.before is None else error.before()
     if stopped is None:
         return None
-    content = Content(name_of(obj), stopped.model, Witness(stopped.model), stopped)
+    content = Content(name_of(obj), stopped.model, RunRecorder(stopped.model), stopped)
     content.data["failure"] = list(error.pair)
     made = Explorer(content)
     made.error = error

@@ -46,7 +46,7 @@ class live:
         self.pause = pause if get_ipython() is not None else 0.0
         self.player = Player([])
         self._log = Recording(values=True)
-        self._twins = Twins(self._freed)
+        self._twins = NodeCopies(self._freed)
         self._line: tuple[str, int] | None = None
         self._waited = 0.0
         self._shown: DisplayHandle | None = None
@@ -93,7 +93,7 @@ class live:
         self.player.at_the_end()
 
 
-class Twins:
+class NodeCopies:
     """Copies of the nodes of a tape, without their values: the film is made of these.
 
     The nodes themselves are watched and not held, so that they end when the user drops them.

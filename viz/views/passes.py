@@ -60,7 +60,7 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
         raise TypeError(printed("passes_graph", value=brief(graph)))
     chosen = [r.function for r in graph.history] or list(PIPELINE)
     start = graph.history[0].before if graph.history else graph
-    proof = Proof(start, feed_dict, session)
+    proof = ResultCheck(start, feed_dict, session)
 
     switches = tuple(dict.fromkeys(map(function_name, chosen)))
     look: Any = {"slider": ROWS["passes_slider"], "heading": ROWS["page_passes"], "moves": True}
@@ -73,8 +73,8 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
         return again([])
 
 
-def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list[Scene]:
-    drawn = Drawn(start)
+def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: ResultCheck) -> list[Scene]:
+    drawn = GraphPictures(start)
     nodes, kernels, size = proof.counts(start)
     caption = row("passes_start", nodes=nodes, kernels=kernels, bytes=size)
     scenes = [Scene(caption, (Panel(ROWS["passes_before"], drawn.of(start)),), proof.about)]
@@ -103,7 +103,7 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list
     return [replace(s, panels=(replace(s.panels[0], among=whole),)) for s in scenes]
 
 
-class Drawn:
+class GraphPictures:
     """Pictures of graphs from pass to pass, in which a node that stays has the same id."""
 
     def __init__(self, start: Graph) -> None:
@@ -149,7 +149,7 @@ def _about(node: Node) -> Any:
     return node.op, node.name, node.where
 
 
-def _reasons(record: PassRecord, drawn: Drawn) -> list[Pair]:
+def _reasons(record: PassRecord, drawn: GraphPictures) -> list[Pair]:
     """List each change and why it was made; those of one kind together."""
     written = {**drawn.formulas(record.before), **drawn.formulas(record.after)}
     found: dict[tuple[str, str, Pair], list[str]] = {}
@@ -172,7 +172,7 @@ def first(texts: list[Pair]) -> list[Pair]:
 
 
 def _panel(
-    start: Graph, end: Graph, given: Collection[Node], drawn: Drawn, name: str | Pair
+    start: Graph, end: Graph, given: Collection[Node], drawn: GraphPictures, name: str | Pair
 ) -> Panel:
     """Show both graphs in one drawing, and what became of their nodes and arrows.
 
@@ -211,7 +211,7 @@ def _sentence(name: str | Pair, whole: Picture, marks: Mapping[str, str]) -> Pai
     return row(f"passes_{key}", name=name, **dict(zip(("gone", "put"), few, strict=True)))
 
 
-class Proof:
+class ResultCheck:
     """Runs of graphs on the same inputs, and how far their results are apart."""
 
     def __init__(self, graph: Graph, feed_dict: Mapping[Any, Any] | None, session: Any) -> None:
@@ -249,7 +249,7 @@ class Proof:
             none = np.zeros_like(some)
             gradients.append((there.get(name, none), here.get(name, none)))
         about = {"outputs": len(outputs), "gradients": len(gradients)}
-        return row("passes_proof", **about, first=apart(outputs), second=apart(gradients))
+        return row("passes_proof", **about, first=gap_text(outputs), second=gap_text(gradients))
 
     def results(self, graph: Graph) -> Results:
         """Return the outputs and gradients of a graph, computed once."""
@@ -298,7 +298,7 @@ def drawn_at_random(node: Node, random: np.random.Generator) -> Array:
     return np.asarray(random.integers(0, 2, shape), node.dtype)[()]
 
 
-def apart(pairs: list[tuple[Any, Any]]) -> Pair:
+def gap_text(pairs: list[tuple[Any, Any]]) -> Pair:
     """Say how far pairs of arrays are apart at most."""
     if all((a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes()) for a, b in pairs):
         return ROWS["passes_equal"]

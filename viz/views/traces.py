@@ -18,7 +18,7 @@ from viz.page.scenes import Panel, Scene, Sheet
 from viz.page.steps import lane_of_calls
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
-from viz.picture.union import Names, renamed, union
+from viz.picture.union import BoxIds, renamed, union
 from viz.words.text import ROWS, Pair, printed, row
 
 __all__ = ["traces"]
@@ -123,7 +123,7 @@ def _from_recording(f: Function, log: Recording) -> list[Call]:
 
 def _drawn(traces: list[Trace]) -> dict[Trace, Picture]:
     """Draw the graph of each trace; what the same line does in all of them is one node."""
-    names = Names(lambda n: (n.kind, n.op, n.line) if n.inputs else (n.kind, n.op, n.label))
+    names = BoxIds(lambda n: (n.kind, n.op, n.line) if n.inputs else (n.kind, n.op, n.label))
     whole = {t: picture(t.graph) for t in dict.fromkeys(traces) if hasattr(t, "concrete")}
     return {trace: renamed(drawn, names.of(drawn)) for trace, drawn in whole.items()}
 

@@ -21,7 +21,7 @@ WRITTEN = 128  # declared lengths up to here are written out: their loops can be
 
 
 @dataclass(frozen=True)
-class Form:
+class CArray:
     """An array's properties: those that the graph declares, and those of this run."""
 
     dtype: Dtype
@@ -29,7 +29,7 @@ class Form:
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, declared: Spec, found: Spec) -> Form | None:
+    def of(cls, declared: Spec, found: Spec) -> CArray | None:
         """Return the form of a value; None if C has no such type or a length is unknown."""
         shape = found.shape
         if found.dtype not in C_TYPES or shape is None:
@@ -43,8 +43,11 @@ class Form:
         return c_type(self.dtype)
 
 
+CArrays = Sequence[CArray]
+
+
 @dataclass(frozen=True)
-class Block:
+class CFunction:
     """One C function: its text, and which lengths it takes as arguments, as (array, axis).
 
     Arrays are numbered, results first. `fails`: it returns something else than 0 for operands that
@@ -65,7 +68,7 @@ class Block:
         code = "\n".join([*self.parameters, *(line for line, _ in self.lines)])
         return f"{self.stem}_{hashlib.sha256(code.encode()).hexdigest()[:8]}"
 
-    def for_any(self, node: Node) -> Block:
+    def for_any(self, node: Node) -> CFunction:
         """Return the block for any node like this one."""
         number = {x: OWN - i for i, x in enumerate([node, *body_of(node)])}
         lines = [(code, number.get(x, x) if isinstance(x, Node) else x) for code, x in self.lines]
@@ -81,12 +84,12 @@ class Block:
 
 
 @dataclass
-class Writer:
+class CWriter:
     """Collects the lines of one function."""
 
     stem: str
-    results: Sequence[Form]
-    operands: Sequence[Form]
+    results: CArrays
+    operands: CArrays
     unread: Container[int] = ()  # positions of operands whose shape is read and whose data are not
     unwritten: Container[int] = ()  # positions of results that aren't stored
     lines: list[tuple[str, Remark]] = field(default_factory=list)
@@ -130,7 +133,7 @@ class Writer:
         """Return the product of some lengths."""
         return " * ".join(self.length(array, a) for a in axes) or "1"
 
-    def block(self) -> Block:
+    def block(self) -> CFunction:
         parameters = [f"int64_t n{i}" for i in range(len(self.lengths))]
         used = [i for i in range(len(self.results)) if i not in self.unwritten]
         parameters += [f"{self.results[i].type} *y{i}" for i in used]
@@ -140,7 +143,7 @@ class Writer:
                 used.append(len(self.results) + i)
         if self.fails:
             self.line("return 0;")
-        return Block(
+        return CFunction(
             self.stem,
             tuple(parameters),
             tuple(self.lines),

@@ -6,11 +6,11 @@ it is added up for several kernels at once. Strides other than 1 are left to Num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from minigrad import ops
-from minigrad.compiler.c.blocks import WRITTEN, Block, Form, Writer
+from minigrad.compiler.c.blocks import WRITTEN, CArray, CArrays, CFunction, CWriter
 from minigrad.compiler.c.loops import Body, Nest
 from minigrad.compiler.c.reductions import Blocks
 from minigrad.core import Op
@@ -66,7 +66,7 @@ class Sizes:
         return self.columns >= 4 and max(held) <= MOST
 
 
-def sizes_of(node: Node, x: Form, w: Form, y: Form) -> Sizes | None:
+def sizes_of(node: Node, x: CArray, w: CArray, y: CArray) -> Sizes | None:
     """Return the sizes of a convolution of x with w; None if it isn't written in C."""
     if not set(node.attrs) <= {"stride", "padding", "groups"}:
         return None
@@ -85,7 +85,7 @@ def sizes_of(node: Node, x: Form, w: Form, y: Form) -> Sizes | None:
     return found if found.suits else None
 
 
-def turned(s: Sizes) -> Sizes:
+def gradient_sizes(s: Sizes) -> Sizes:
     """Return the sizes of the gradient for the images: from the result back to the images."""
     (tall, wide) = s.size
     back = tall - 1 - s.top, wide - 1 - s.left
@@ -93,9 +93,7 @@ def turned(s: Sizes) -> Sizes:
     return Sizes(*lengths, s.size, *back, s.groups)
 
 
-def convolution(
-    stem: str, body: Body, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def convolution(stem: str, body: Body, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write a convolution, fused with what is done to each element of its result."""
     (node,) = [n for n in body.steps if n.op is ops.conv2d]
     place = {x: i for i, x in enumerate(body.inputs)}
@@ -105,7 +103,7 @@ def convolution(
     s = sizes_of(node, operands[i], operands[j], results[0])
     if s is None or any(f.shape != results[0].shape for f in results):
         return None
-    writer = Writer(stem, results, operands, contract=True)
+    writer = CWriter(stem, results, operands, contract=True)
     writer.line(f"const int64_t m0 = {writer.length(0, 0)};")
     names: dict[Node, str] = {node: "sum[b][i3]"}
     read_again = {x for n in body.steps if n is not node for x in n.inputs}
@@ -133,16 +131,14 @@ def convolution(
 AT = "i0 * m1 + i1"
 
 
-def input_gradient(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def input_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write the convolution of the gradient with the kernels rotated by 180°."""
     g, w, x = operands
     forward = sizes_of(node, x, w, g)
-    if forward is None or not turned(forward).suits or g.dtype != w.dtype:
+    if forward is None or not gradient_sizes(forward).suits or g.dtype != w.dtype:
         return None
-    s, t = turned(forward), g.type
-    writer = Writer(stem, results, operands, (2,), contract=True)
+    s, t = gradient_sizes(forward), g.type
+    writer = CWriter(stem, results, operands, (2,), contract=True)
     tall, wide = s.size
     writer.line(f"const int64_t m0 = {writer.length(0, 0)};")
     writer.line(f"{t} turned[{s.kernels}][{s.seen}][{tall}][{wide}];")
@@ -171,7 +167,7 @@ def input_gradient(
     return writer.block()
 
 
-def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
+def _without_frame(writer: CWriter, s: Sizes, t: str) -> None:
     """Write the sum element by element: a non-finite weight must not meet the zeros around g."""
     tall, wide = s.size
     for axis in range(4):
@@ -188,9 +184,7 @@ def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
     writer.close(4)
 
 
-def weight_gradient(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def weight_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write for each kernel element its products of g with the pixels it covered, by rows."""
     g, x, w = operands
     s = sizes_of(node, x, w, g)
@@ -199,7 +193,7 @@ def weight_gradient(
         lanes //= 2
     if s is None or lanes < 4 or g.dtype != x.dtype:
         return None
-    writer, t = Writer(stem, results, operands, (2,), contract=True), g.type
+    writer, t = CWriter(stem, results, operands, (2,), contract=True), g.type
     wide, taps = s.size[1], s.size[0] * s.size[1]
     writer.line(f"const int64_t m0 = {writer.length(1, 0)};")
     _declare(writer, s, t, lanes)
@@ -231,7 +225,7 @@ def weight_gradient(
     return writer.block()
 
 
-def _declare(writer: Writer, s: Sizes, t: str, lanes: int = 0) -> None:
+def _declare(writer: CWriter, s: Sizes, t: str, lanes: int = 0) -> None:
     """Declare the type of a row, and the frame."""
     if not lanes:
         lanes = WIDEST
@@ -245,7 +239,7 @@ def _declare(writer: Writer, s: Sizes, t: str, lanes: int = 0) -> None:
     writer.line("memset(frame, 0, sizeof frame);")
 
 
-def _over_images(writer: Writer, s: Sizes, t: str, source: str, node: Node) -> None:
+def _over_images(writer: CWriter, s: Sizes, t: str, source: str, node: Node) -> None:
     """Open the loop over images, and copy each into the frame, or the part that fits there."""
     tall, wide = s.frame
     rows = max(0, -s.top), min(s.height, tall - s.top)
@@ -259,7 +253,7 @@ def _over_images(writer: Writer, s: Sizes, t: str, source: str, node: Node) -> N
     writer.close(3)
 
 
-def _correlate(writer: Writer, s: Sizes, t: str, weights: str, ending: Callable[[], bool]) -> bool:
+def _correlate(writer: CWriter, s: Sizes, t: str, weights: str, ending: Callable[[], bool]) -> bool:
     """Write all kernels at all places of the frame; `ending` writes the end of an element."""
     together = next(n for n in (8, 4, 2, 1) if s.together % n == 0)
     lanes = WIDEST
@@ -294,15 +288,13 @@ def _correlate(writer: Writer, s: Sizes, t: str, weights: str, ending: Callable[
     return done
 
 
-def max_pool(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def max_pool(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write the largest element of each window; windows don't overlap."""
     x, y = operands[0], results[0]
     size = _tiling(node, x, y)
     if size is None:
         return None
-    writer, t = Writer(stem, results, operands), x.type
+    writer, t = CWriter(stem, results, operands), x.type
     tall, wide = size
     height, width = x.shape[2:]
     writer.line(f"const int64_t count = {writer.size(1, (0, 1))};")
@@ -324,19 +316,19 @@ def max_pool(
     return writer.block()
 
 
-def _keep_larger(writer: Writer, element: str) -> None:
+def _keep_larger(writer: CWriter, element: str) -> None:
     writer.line(f"top = (top >= {element}) | (top != top) ? top : {element};")
 
 
 def max_pool_gradient(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+    stem: str, node: Node, results: CArrays, operands: CArrays
+) -> CFunction | None:
     """Write the gradient of max pooling: to the first largest element of each window."""
     g, y, x = operands
     size = _tiling(node, x, y)
     if size is None or g.dtype != x.dtype:
         return None
-    writer, t = Writer(stem, results, operands), x.type
+    writer, t = CWriter(stem, results, operands), x.type
     tall, wide = size
     width, columns = x.shape[3], y.shape[3]
     writer.line(f"const int64_t count = {writer.size(3, (0, 1))};")
@@ -355,7 +347,7 @@ def max_pool_gradient(
     return writer.block()
 
 
-def _tiling(node: Node, x: Form, y: Form) -> tuple[int, int] | None:
+def _tiling(node: Node, x: CArray, y: CArray) -> tuple[int, int] | None:
     """Return the size of small windows that cover the images exactly, without overlap."""
     options = dict(node.attrs)
     size = options.pop("kernel_size")

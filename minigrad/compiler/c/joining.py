@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiler.c.kernels import Kernel, Table
-from minigrad.compiler.c.pieces import absorbed, kernel_of
-from minigrad.compiler.c.units import Part, Unit
-from minigrad.compiler.slots import Call, Slot
+from minigrad.compiler.c.kernels import AddressTable, Kernel
+from minigrad.compiler.c.pieces import fused_pieces, kernel_of
+from minigrad.compiler.c.units import CUnit, DriverCall
+from minigrad.compiler.slots import KernelCall, Slot
 from minigrad.ops import state
 from minigrad.static import Node
 
@@ -22,21 +22,21 @@ class Joined:
     moving: the slots whose arrays it is called with, as they may be others at each run.
     """
 
-    def __init__(self, unit: Unit, calls: Sequence[Call], outside: Collection[Slot]) -> None:
+    def __init__(self, unit: CUnit, calls: Sequence[KernelCall], outside: Collection[Slot]) -> None:
         self.unit, self.calls = unit, calls
         self.node = calls[0].node  # for which it failed, if it did
         slots: dict[Slot, int] = {}
         read: set[Slot] = set()
         parts, lengths = [], list[int]()
-        for piece in absorbed(calls, outside):
+        for piece in fused_pieces(calls, outside):
             handed = [_handed(x) for x in piece.slots]
             places = [slots.setdefault(x, len(slots)) for x in handed]
             read |= {handed[i] for i in piece.block.used}
             numbers = range(len(lengths), len(lengths) + len(piece.lengths))
-            parts.append(Part(piece.block, places, numbers, piece.call.node))
+            parts.append(DriverCall(piece.block, places, numbers, piece.call.node))
             lengths += piece.lengths
         self._name = unit.driver(parts)
-        self._table = Table([x.spec for x in slots])
+        self._table = AddressTable([x.spec for x in slots])
         self.moving = [x for x in slots if not x.fixed]
         self._places = [slots[x] for x in self.moving]
         self._results = [slots[x] for x in self.moving if x.root.kind == "result"]
@@ -96,7 +96,7 @@ def _refuse(*arguments: int) -> int:
     return 1
 
 
-def joined(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> list[Call]:
+def joined(calls: Sequence[KernelCall], slots: Mapping[Node, Slot]) -> list[KernelCall]:
     """Join consecutive C kernels among the calls into one.
 
     An assignment whose value lies in its place already only takes note of that: it may wait until
@@ -104,11 +104,11 @@ def joined(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> list[Call]:
     """
     if not any(isinstance(call.function, Kernel) for call in calls):
         return list(calls)
-    unit, apart, found = Unit(), Unit(), list[Call]()
-    group: list[Call] = []
-    notes: list[Call] = []
+    unit, apart, found = CUnit(), CUnit(), list[KernelCall]()
+    group: list[KernelCall] = []
+    notes: list[KernelCall] = []
     kept = {x.root for x in slots.values() if x.root.kind not in ("planned", "scratch")}
-    readers: dict[Slot, list[Call]] = {}
+    readers: dict[Slot, list[KernelCall]] = {}
     for call in calls:
         first = call.function.outputs if isinstance(call.function, Kernel) else 0
         for x in call.operands[first:]:
@@ -125,7 +125,7 @@ def joined(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> list[Call]:
                 if x in kept or any(id(call) not in inside for call in readers.get(x, ()))
             }
             one = Joined(unit, tuple(group), outside)
-            found.append(Call(one, one.moving, {}, one.node))
+            found.append(KernelCall(one, one.moving, {}, one.node))
         found.extend(notes)
         group.clear()
         notes.clear()
@@ -154,7 +154,7 @@ def _in_one_piece(slot: Any) -> bool:
     return not fixed or np.asarray(slot.array).flags.c_contiguous
 
 
-def with_c(calls: Sequence[Call], text: str) -> str:
+def with_c(calls: Sequence[KernelCall], text: str) -> str:
     """Return the C file of joined calls, if any, with this text as a comment at the end."""
     units = {id(f.unit): f.unit for c in calls if isinstance(f := c.function, Joined)}
     if not units:

@@ -19,18 +19,18 @@ import numpy as np
 from minigrad import ops
 from minigrad.compiler.c import convolution as images
 from minigrad.compiler.c import library, reductions
-from minigrad.compiler.c.blocks import Block, Form, stem_of
+from minigrad.compiler.c.blocks import CArray, CArrays, CFunction, stem_of
 from minigrad.compiler.c.convolution import convolution
 from minigrad.compiler.c.loops import Body, elementwise
 from minigrad.compiler.c.products import product
 from minigrad.compiler.c.reductions import reduced_axes
-from minigrad.compiler.c.units import Part, Unit
+from minigrad.compiler.c.units import CUnit, DriverCall
 from minigrad.core import Array, Spec, TupleSpec
 from minigrad.ops import state
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED
 
-Forms = list[Form]
+Forms = list[CArray]
 WRITERS = reductions.WRITERS | images.WRITERS
 
 
@@ -41,18 +41,18 @@ def forms(
     declared = node.spec.parts if isinstance(node.spec, TupleSpec) else (node.spec,)
     if len(declared) != len(results):
         return None
-    outs = [Form.of(d, f) for d, f in zip(declared, results, strict=True)]
-    ins = [Form.of(x.spec, f) for x, f in zip(node.inputs, operands, strict=True)]
+    outs = [CArray.of(d, f) for d, f in zip(declared, results, strict=True)]
+    ins = [CArray.of(x.spec, f) for x, f in zip(node.inputs, operands, strict=True)]
     known = [f for f in outs if f], [f for f in ins if f]
     return known if len(known[0]) == len(outs) and len(known[1]) == len(ins) else None
 
 
-def write(node: Node, outs: Forms, ins: Forms) -> Block | None:
+def write(node: Node, outs: Forms, ins: Forms) -> CFunction | None:
     """Write the C function for a node, once for equal operators; None if impossible."""
     return _once("write", node, outs, ins, lambda: _write(node, outs, ins))
 
 
-_known: dict[Hashable, Block | None] = {}
+_known: dict[Hashable, CFunction | None] = {}
 MOST_WRITTEN = 4096  # functions that are remembered
 PLAIN = (bool, int, float, str, bytes, np.dtype, type(None))
 
@@ -78,8 +78,8 @@ def _attributes(node: Node) -> Hashable:
 
 
 def _once(
-    what: Hashable, node: Node, outs: Forms, ins: Forms, make: Callable[[], Block | None]
-) -> Block | None:
+    what: Hashable, node: Node, outs: Forms, ins: Forms, make: Callable[[], CFunction | None]
+) -> CFunction | None:
     """Return what `make` writes for a node, cached by everything it may depend on."""
     try:
         attrs = _attributes(node)
@@ -97,7 +97,7 @@ def _once(
     return _known[key]
 
 
-def _write(node: Node, outs: Forms, ins: Forms) -> Block | None:
+def _write(node: Node, outs: Forms, ins: Forms) -> CFunction | None:
     if node.op is ops.matmul or (node.op is FUSED and node.attrs["kind"] == "matmul"):
         return product(_stem(node), Body.of(node), outs, ins)
     if node.op is ops.conv2d or (node.op is FUSED and node.attrs["kind"] == "conv"):
@@ -117,7 +117,7 @@ def _stem(node: Node) -> str:
     return stem_of(node.name.rsplit("/", 1)[-1] if node.op is FUSED else node.op.name)
 
 
-class Table:
+class AddressTable:
     """The addresses of arrays, as C takes them; an array that is not as expected is noted.
 
     Addresses are remembered as long as their arrays live: those of variables take turns.
@@ -159,29 +159,29 @@ MOST_KNOWN = 256  # addresses
 class Kernel:
     """The C function of one node, to be called with arrays: results first, then operands."""
 
-    def __init__(self, block: Block, node: Node, outs: Forms, ins: Forms) -> None:
+    def __init__(self, block: CFunction, node: Node, outs: Forms, ins: Forms) -> None:
         self.block, self.node, self.outs, self.ins = block, node, outs, ins
         self.outputs = len(outs)
         self.specs = [Spec(form.shape, form.dtype) for form in (*outs, *ins)]
         self.lengths = lengths_of(block, [*outs, *ins])
-        self._unit: Unit | None = None
+        self._unit: CUnit | None = None
         self._name = ""
 
-    def join(self, unit: Unit) -> None:
+    def join(self, unit: CUnit) -> None:
         """Join a file with other kernels."""
         arrays, lengths = range(len(self.specs)), range(len(self.lengths))
-        part = Part(self.block, arrays, lengths, self.node)
+        part = DriverCall(self.block, arrays, lengths, self.node)
         self._unit, self._name = unit, unit.driver([part])
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> CUnit:
         if self._unit is None:
-            self.join(Unit())
+            self.join(CUnit())
         return self._unit  # type: ignore[return-value]
 
     def __call__(self, *arrays: Array) -> None:
         function = self.unit.function(self._name)
-        table = Table(self.specs)
+        table = AddressTable(self.specs)
         for i in self.block.used:
             table[i] = arrays[i]
         sizes = (ctypes.c_int64 * max(len(self.lengths), 1))(*self.lengths)
@@ -220,23 +220,23 @@ ONE_BY_ONE = re.compile(
 FEW = 512
 
 
-def lengths_of(block: Block, known: Sequence[Form]) -> list[int]:
+def lengths_of(block: CFunction, known: CArrays) -> list[int]:
     """Return the lengths that a block takes this time."""
     return [known[i].shape[axis] for i, axis in block.lengths]
 
 
-def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> Block | None:
+def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> CFunction | None:
     """Return a kernel's function that also sums some results and doesn't store some."""
     node, outs, ins = kernel.node, kernel.outs, kernel.ins
     what = "summing", tuple(summed), tuple(unwritten)
 
-    def make() -> Block | None:
+    def make() -> CFunction | None:
         return elementwise(_stem(node), Body.of(node), outs, ins, summed, unwritten)
 
     return _once(what, node, outs, ins, make)
 
 
-def given_sum(kernel: Kernel) -> Block:
+def given_sum(kernel: Kernel) -> CFunction:
     """Return a kernel's function for a sum that another kernel has computed."""
     node, outs, ins = kernel.node, kernel.outs, kernel.ins
     return _once("given", node, outs, ins, lambda: reductions.given_sum(node, outs, ins))  # type: ignore[return-value]

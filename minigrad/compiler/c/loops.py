@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minigrad.compiler.c.blocks import Block, Form, Writer
+from minigrad.compiler.c.blocks import CArray, CArrays, CFunction, CWriter
 from minigrad.compiler.c.scalars import c_type, expression, literal
 from minigrad.ops import state
 from minigrad.static import Node
@@ -35,7 +35,7 @@ class Body:
         steps = tuple(n for n in body.nodes if n not in given)
         return cls(tuple(body.inputs), steps, tuple(body.outputs))
 
-    def write(self, writer: Writer, values: Mapping[Node, str]) -> dict[Node, str] | None:
+    def write(self, writer: CWriter, values: Mapping[Node, str]) -> dict[Node, str] | None:
         """Write one line for each step; `values` are the inputs' C names. None: impossible."""
         names = dict(values)
         for node in self.steps:
@@ -53,7 +53,7 @@ class Body:
         return names
 
 
-def moves(form: Form, like: Form) -> tuple[bool, ...]:
+def advances(form: CArray, like: CArray) -> tuple[bool, ...]:
     """Return for each axis of `like` whether an array of this form advances along it."""
     lead = len(like.declared) - len(form.declared)
     found = [False] * lead
@@ -73,9 +73,9 @@ class Nest:
     moving: tuple[tuple[bool, ...], ...]  # for each array, for each group
 
     @classmethod
-    def over(cls, forms: Sequence[Form], like: Form, apart: bool = False) -> Nest:
+    def over(cls, forms: CArrays, like: CArray, apart: bool = False) -> Nest:
         """Plan the loops over these forms; with `apart`, axes aren't merged."""
-        rows = [moves(form, like) for form in forms]
+        rows = [advances(form, like) for form in forms]
         axes = [i for i, n in enumerate(like.declared) if n != 1 or apart]
         groups: list[list[int]] = []
         for i in axes:
@@ -103,11 +103,11 @@ class Nest:
 def elementwise(
     stem: str,
     body: Body,
-    results: Sequence[Form],
-    operands: Sequence[Form],
+    results: CArrays,
+    operands: CArrays,
     summed: Sequence[int] = (),
     unwritten: Sequence[int] = (),
-) -> Block | None:
+) -> CFunction | None:
     """Write one function for a body whose results all have one shape.
 
     The sums of the results at the positions `summed` are further results, in double, one after the
@@ -119,8 +119,8 @@ def elementwise(
     last = len(nest.groups)
     if any(form.shape != like.shape for form in results) or (summed and last != 1):
         return None
-    sums = [Form(np.dtype(np.float64), (), ())] * len(summed)
-    writer = Writer(stem, [*results, *sums], operands, (), unwritten)
+    sums = [CArray(np.dtype(np.float64), (), ())] * len(summed)
+    writer = CWriter(stem, [*results, *sums], operands, (), unwritten)
     for k, group in enumerate(nest.groups):
         writer.line(f"const int64_t m{k} = {writer.size(0, group)};")
     names: dict[Node, str] = {}
@@ -151,7 +151,7 @@ def elementwise(
 PIECE = 1024  # elements that are summed up at a time, while they are in the fastest cache
 
 
-def _open_pieces(writer: Writer, summed: Sequence[Form]) -> None:
+def _open_pieces(writer: CWriter, summed: CArrays) -> None:
     for k, form in enumerate(summed):
         writer.line(f"{form.type} piece{k}[{PIECE}];")
         writer.line(f"double sum{k} = m0 ? -0.0 : 0.0;")
@@ -161,7 +161,7 @@ def _open_pieces(writer: Writer, summed: Sequence[Form]) -> None:
     writer.open("for (int64_t i0 = start; i0 < stop; i0++)")
 
 
-def _close_pieces(writer: Writer, summed: Sequence[tuple[str, Form]], first: int) -> None:
+def _close_pieces(writer: CWriter, summed: Sequence[tuple[str, CArray]], first: int) -> None:
     for k, (value, _) in enumerate(summed):
         writer.line(f"piece{k}[i0 - start] = {value};")
     writer.close()

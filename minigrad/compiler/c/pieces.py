@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from minigrad.compiler.c.blocks import Block
+from minigrad.compiler.c.blocks import CFunction
 from minigrad.compiler.c.kernels import (
     Kernel,
     by_element,
@@ -21,11 +21,11 @@ from minigrad.compiler.c.kernels import (
     summing,
     whole_sum,
 )
-from minigrad.compiler.slots import Call, Slot
+from minigrad.compiler.slots import KernelCall, Slot
 from minigrad.core import Spec
 
 
-def kernel_of(call: Call) -> Kernel:
+def kernel_of(call: KernelCall) -> Kernel:
     """Return the kernel that a C call calls."""
     return call.function  # type: ignore[return-value]
 
@@ -34,14 +34,14 @@ def kernel_of(call: Call) -> Kernel:
 class Piece:
     """A function of C for one call: its arrays in the order of its results and operands."""
 
-    call: Call
+    call: KernelCall
     kernel: Kernel
-    block: Block
+    block: CFunction
     slots: tuple[Slot, ...]
     lengths: tuple[int, ...]
 
     @classmethod
-    def of(cls, call: Call) -> Piece:
+    def of(cls, call: KernelCall) -> Piece:
         kernel = kernel_of(call)
         return cls(call, kernel, kernel.block, call.operands, tuple(kernel.lengths))
 
@@ -50,7 +50,7 @@ class Piece:
         return self.slots[: self.kernel.outputs]
 
 
-def absorbed(calls: Sequence[Call], outside: Collection[Slot]) -> list[Piece]:
+def fused_pieces(calls: Sequence[KernelCall], outside: Collection[Slot]) -> list[Piece]:
     """Return the pieces for consecutive calls; `outside` is what others or the caller read."""
     pieces = [Piece.of(call) for call in calls]
     sums_of, readers = defaultdict[Slot, list[int]](list), defaultdict[Slot, set[int]](set)

@@ -6,10 +6,8 @@ that it stays in registers. Large products are left to the BLAS library.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from minigrad import ops
-from minigrad.compiler.c.blocks import WRITTEN, Block, Form, Writer
+from minigrad.compiler.c.blocks import WRITTEN, CArrays, CFunction, CWriter
 from minigrad.compiler.c.loops import Body, Nest
 from minigrad.static import Node
 
@@ -21,9 +19,7 @@ def _written(length: object) -> int:
     return length if isinstance(length, int) and length <= WRITTEN else MOST + 1
 
 
-def product(
-    stem: str, body: Body, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def product(stem: str, body: Body, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write one function for a matrix product and its readers; None if it is too large."""
     (node,) = [n for n in body.steps if n.op is ops.matmul]
     place = {x: i for i, x in enumerate(body.inputs)}
@@ -37,7 +33,7 @@ def product(
     held = _written(columns) * _written(rows if flip_a else inner)
     if held > MOST or columns == 0:
         return None
-    writer = Writer(stem, results, operands)
+    writer = CWriter(stem, results, operands)
     of_a, of_b = len(results) + i, len(results) + j
     m, k = writer.length(of_a, int(flip_a)), writer.length(of_a, int(not flip_a))
     n = writer.length(of_b, int(not flip_b))
@@ -81,9 +77,7 @@ def product(
     return writer.block()
 
 
-def _suits(
-    results: Sequence[Form], operands: Sequence[Form], node: Node, place: dict[Node, int]
-) -> bool:
+def _suits(results: CArrays, operands: CArrays, node: Node, place: dict[Node, int]) -> bool:
     matrices = [operands[place[x]] for x in node.inputs]
     alike = all(f.shape == results[0].shape and len(f.shape) == 2 for f in results)
     return alike and all(f.dtype.kind == "f" and len(f.shape) == 2 for f in matrices)
@@ -93,7 +87,7 @@ def _element(j: int, k: str, n: str, flipped: bool) -> str:
     return f"x{j}[j * {k} + k]" if flipped else f"x{j}[k * {n} + j]"
 
 
-def _add_up(writer: Writer, to: str, factor: str, element: str, n: str, type_: str) -> None:
+def _add_up(writer: CWriter, to: str, factor: str, element: str, n: str, type_: str) -> None:
     """Add a multiple of a row to a row."""
     writer.line(f"const {type_} f = {factor};")
     inner = f"{to}[j] = MADD_{type_}(f, {element}, {to}[j]);"

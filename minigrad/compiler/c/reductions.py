@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from minigrad import ops
-from minigrad.compiler.c.blocks import Block, Form, Writer
-from minigrad.compiler.c.loops import moves
+from minigrad.compiler.c.blocks import CArray, CArrays, CFunction, CWriter
+from minigrad.compiler.c.loops import advances
 from minigrad.core import Op
 from minigrad.ops.shape import positive_axes
 from minigrad.static import Node
 
-Blocks = Callable[[str, Node, Sequence[Form], Sequence[Form]], "Block | None"]
+Blocks = Callable[[str, Node, CArrays, CArrays], "CFunction | None"]
 
 
-def reduced_axes(node: Node, operands: Sequence[Form]) -> set[int]:
+def reduced_axes(node: Node, operands: CArrays) -> set[int]:
     """Return the axes that a sum or mean reduces."""
     if node.op is ops.sum_like:
-        kept = moves(operands[1], operands[0])
+        kept = advances(operands[1], operands[0])
         return {i for i, moving in enumerate(kept) if not moving}
     return set(positive_axes(node.op.name, node.attrs.get("axis"), operands[0].shape))
 
 
-def total(stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]) -> Block | None:
+def total(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write a sum or mean; neighbouring axes of one kind are merged."""
     y, x = results[0], operands[0]
     if y.dtype != x.dtype or y.dtype.kind not in "fi":
@@ -38,7 +38,7 @@ def total(stem: str, node: Node, results: Sequence[Form], operands: Sequence[For
             groups.append([i])
     summed = [g[0] in gone for g in groups]
     kept = [k for k, s in enumerate(summed) if not s]
-    writer = Writer(stem, results, operands, (1,) if node.op is ops.sum_like else ())
+    writer = CWriter(stem, results, operands, (1,) if node.op is ops.sum_like else ())
     for k, group in enumerate(groups):
         writer.line(f"const int64_t m{k} = {writer.size(1, group)};")
     size = " * ".join(f"m{k}" for k in kept) or "1"
@@ -55,7 +55,7 @@ def total(stem: str, node: Node, results: Sequence[Form], operands: Sequence[For
     return writer.block()
 
 
-def _add_all(writer: Writer, x: Form, node: Node, summed: list[bool]) -> None:
+def _add_all(writer: CWriter, x: CArray, node: Node, summed: list[bool]) -> None:
     """Write y[kept] += x[kept, summed]; a run that is summed as a whole goes through doubles."""
     run = bool(summed) and summed[-1] and x.dtype.kind == "f"
     outer = len(summed) - run
@@ -75,11 +75,11 @@ def _add_all(writer: Writer, x: Form, node: Node, summed: list[bool]) -> None:
     writer.close(outer)
 
 
-def given_sum(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> Block:
+def given_sum(node: Node, results: CArrays, operands: CArrays) -> CFunction:
     """Write a sum or mean whose total is already there, in double, as the first operand."""
     y, x = results[0], operands[0]
-    number = Form(np.dtype(np.float64), (), ())
-    writer = Writer("given_sum", results, [number, x], (1,))
+    number = CArray(np.dtype(np.float64), (), ())
+    writer = CWriter("given_sum", results, [number, x], (1,))
     count = ""
     if node.op is ops.mean:
         count = f" / ({y.type})({writer.size(2, range(len(x.shape)))})"
@@ -87,9 +87,7 @@ def given_sum(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> 
     return writer.block()
 
 
-def repeat(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def repeat(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write an operand repeated to a shape; axes that a reduction dropped are restored first."""
     y, g = results[0], operands[0]
     if y.dtype != g.dtype:
@@ -99,8 +97,8 @@ def repeat(
         for axis in sorted(positive_axes(node.op.name, node.attrs.get("axis", ()), y.shape)):
             shape.insert(axis, 1)
             declared.insert(axis, 1)
-    moving = moves(Form(g.dtype, tuple(declared), tuple(shape)), y)
-    writer = Writer(stem, results, operands, (1,))
+    moving = advances(CArray(g.dtype, tuple(declared), tuple(shape)), y)
+    writer = CWriter(stem, results, operands, (1,))
     at_y = at_x = ""
     for k, moves_on in enumerate(moving):
         writer.line(f"const int64_t m{k} = {writer.length(0, k)};")
@@ -114,9 +112,9 @@ def repeat(
     return writer.block()
 
 
-def count(stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]) -> Block | None:
+def count(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write the number of the first operand's elements for each of the second."""
-    writer = Writer(stem, results, operands, (0, 1))
+    writer = CWriter(stem, results, operands, (0, 1))
     sizes = [writer.size(i, range(len(operands[i - 1].shape))) for i in (1, 2)]
     writer.line(f"const int64_t all = {sizes[0]}, some = {sizes[1]};", node)
     writer.line("y0[0] = (double)all / (some > 1 ? some : 1);")
@@ -126,7 +124,7 @@ def count(stem: str, node: Node, results: Sequence[Form], operands: Sequence[For
 # ---- Rows of scores ---------------------------------------------------------------------------
 
 
-def _open_rows(writer: Writer, node: Node, scores: int, name: str = "x0") -> None:
+def _open_rows(writer: CWriter, node: Node, scores: int, name: str = "x0") -> None:
     """Open a loop over rows and find the maximum of each, so that exp stays finite."""
     forms = [*writer.results, *writer.operands]
     last = len(forms[scores].shape) - 1
@@ -141,19 +139,17 @@ def _open_rows(writer: Writer, node: Node, scores: int, name: str = "x0") -> Non
     writer.close()
 
 
-def _of_rows(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> bool:
+def _of_rows(node: Node, results: CArrays, operands: CArrays) -> bool:
     x = operands[0]
     last = node.attrs.get("axis", -1) in (-1, len(x.shape) - 1)
     return x.dtype.kind == "f" and x.dtype == results[0].dtype and len(x.shape) > 0 and last
 
 
-def softmax(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def softmax(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write exp(x − top) / Σ exp(x − top), or its logarithm, along the last axis."""
     if not _of_rows(node, results, operands):
         return None
-    writer, t = Writer(stem, results, operands), results[0].type
+    writer, t = CWriter(stem, results, operands), results[0].type
     _open_rows(writer, node, 1)
     writer.line(f"{t} *y = y0 + i * m;")
     writer.line("double all = 0;")
@@ -169,13 +165,11 @@ def softmax(
     return writer.block()
 
 
-def cross_entropy(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def cross_entropy(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write log Σ exp(x − top) − (x[label] − top); a label that is no class fails."""
     if not _of_rows(node, results, operands) or operands[1].dtype.kind not in "iu":
         return None
-    writer, t = Writer(stem, results, operands, fails=True), results[0].type
+    writer, t = CWriter(stem, results, operands, fails=True), results[0].type
     _open_rows(writer, node, 1)
     writer.line("const int64_t label = x1[i];")
     writer.line("if (label < 0 || label >= m) return 1;")
@@ -187,13 +181,13 @@ def cross_entropy(
 
 
 def cross_entropy_gradient(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+    stem: str, node: Node, results: CArrays, operands: CArrays
+) -> CFunction | None:
     """Write (softmax(x) − 1 at the label) · g for each row; a label that is no class fails."""
     g, x, labels = operands
     if not _of_rows(node, results, [x]) or g.dtype != x.dtype or labels.dtype.kind not in "iu":
         return None
-    writer, t = Writer(stem, results, operands, fails=True), x.type
+    writer, t = CWriter(stem, results, operands, fails=True), x.type
     _open_rows(writer, node, 2, "x1")
     writer.line("const int64_t label = x2[i];")
     writer.line("if (label < 0 || label >= m) return 1;")
@@ -206,11 +200,9 @@ def cross_entropy_gradient(
     return writer.block()
 
 
-def one_hot(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
+def one_hot(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write 1 at the position of the class, else 0."""
-    writer, last = Writer(stem, results, operands, (1,)), len(results[0].shape) - 1
+    writer, last = CWriter(stem, results, operands, (1,)), len(results[0].shape) - 1
     writer.line(
         f"const int64_t rows = {writer.size(0, range(last))}, m = {writer.length(0, last)};"
     )

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad.compiler.c import library
-from minigrad.compiler.c.blocks import OWN, Block, written
+from minigrad.compiler.c.blocks import OWN, CFunction, written
 from minigrad.static import Node
 
 
-class Unit:
+class CUnit:
     """One C file: the functions of a program's kernels, and drivers that call them."""
 
     def __init__(self) -> None:
-        self._drivers: list[Sequence[Part]] = []
+        self._drivers: list[Sequence[DriverCall]] = []
         self._names: dict[tuple[object, ...], str] = {}  # of drivers by their calls
         self._library: ctypes.CDLL | None = None
         self._tried = False
 
-    def driver(self, parts: Sequence[Part]) -> str:
+    def driver(self, parts: Sequence[DriverCall]) -> str:
         """Return the name of a C function that calls these blocks in order.
 
         It returns 0, or the number (from 1 on) of the block that refused its operands.
@@ -66,10 +66,10 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Part:
+class DriverCall:
     """A block within a driver: the places of its arrays and lengths in the tables, and its node."""
 
-    block: Block
+    block: CFunction
     arrays: Sequence[int]
     lengths: Sequence[int]
     node: Node
@@ -84,7 +84,7 @@ class Part:
         return [*self.lengths, *(self.arrays[i] for i in self.block.used)]
 
 
-def _call(block: Block, places: Sequence[str], number: int) -> str:
+def _call(block: CFunction, places: Sequence[str], number: int) -> str:
     count = len(block.lengths)
     given = [f"{'n' if i < count else 'a'}[{place}]" for i, place in enumerate(places)]
     call = f"{block.name}({', '.join(given)})"
@@ -99,14 +99,14 @@ LOOP = """\
         if ({table}[i].call(a, n, {table}[i].k)) return i + 1;"""
 
 
-def _step(block: Block) -> str:
+def _step(block: CFunction) -> str:
     """Write a function that calls a block with arguments from given places."""
     places = [f"k[{i}]" for i in range(len(block.lengths) + len(block.used))]
     head = f"static int64_t {block.name}_at(void *const *a, const int64_t *n, const int32_t *k)"
     return "\n".join([head, "{", f"    {_call(block, places, 1)}", "    return 0;", "}"])
 
 
-def _table(name: str, parts: Sequence[Part], comments: bool) -> str:
+def _table(name: str, parts: Sequence[DriverCall], comments: bool) -> str:
     """Write the table of a driver's calls: the function and the places of its arguments."""
     rows, most = [], 1
     for part in parts:

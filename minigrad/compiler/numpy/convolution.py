@@ -15,8 +15,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.compiler.layout import Layout, Specs
-from minigrad.compiler.numpy.expand import Expansion, keep_where, maximum, shaped, turned
-from minigrad.compiler.slots import OUTWARD, Calls, Slot, base_of, outward
+from minigrad.compiler.numpy.expand import Expansion, keep_where, maximum, shaped, transposed
+from minigrad.compiler.slots import OUTWARD, CallList, Slot, base_of, outward
 from minigrad.core import Op
 from minigrad.ops.logic import BITS
 from minigrad.ops.parts import output
@@ -32,7 +32,7 @@ def _last(shape: tuple[int, ...]) -> tuple[int, ...]:
     return c, height, width, n
 
 
-def _read(calls: Calls, x: Slot) -> Slot:
+def _read(calls: CallList, x: Slot) -> Slot:
     """Return the images with the batch last: as stored, or copied."""
     base = base_of(x)
     if base is None:
@@ -41,12 +41,12 @@ def _read(calls: Calls, x: Slot) -> Slot:
     return base
 
 
-def _written(calls: Calls, out: Slot) -> Slot:
+def _written(calls: CallList, out: Slot) -> Slot:
     """Return the slot of a result with the batch last; `_hand` moves it to its place."""
     return base_of(out) or calls.scratch(_last(out.shape), out.spec.dtype)
 
 
-def _hand(calls: Calls, base: Slot, out: Slot) -> None:
+def _hand(calls: CallList, base: Slot, out: Slot) -> None:
     if base is not base_of(out):
         calls.call(np.copyto, out, outward(base))
 
@@ -70,7 +70,7 @@ def _parted(x: Slot, groups: int) -> Slot:
     return shaped(x, groups, rows // groups, columns)
 
 
-def _product(calls: Calls, a: Slot, b: Slot, out: Slot) -> None:
+def _product(calls: CallList, a: Slot, b: Slot, out: Slot) -> None:
     calls.call(np.dot if len(out.shape) == 2 else np.matmul, a, b, out)
 
 
@@ -83,7 +83,7 @@ def _suits(*slots: Slot) -> bool:
 # ---- Convolution --------------------------------------------------------------------------------
 
 
-def _framed(calls: Calls, x: Slot, window: Window) -> Slot:
+def _framed(calls: CallList, x: Slot, window: Window) -> Slot:
     """Put the images into a frame of zeros, which stay zero from run to run."""
     base = _read(calls, x)
     if window.pads == ((0, 0), (0, 0)):
@@ -96,7 +96,7 @@ def _framed(calls: Calls, x: Slot, window: Window) -> Slot:
     return frame
 
 
-def _columns(calls: Calls, x: Slot, window: Window, places: tuple[int, ...]) -> Slot:
+def _columns(calls: CallList, x: Slot, window: Window, places: tuple[int, ...]) -> Slot:
     """Emit the patches as columns: (channels · size, places · batch)."""
 
     def make() -> Slot:
@@ -116,7 +116,7 @@ def _columns(calls: Calls, x: Slot, window: Window, places: tuple[int, ...]) -> 
     return found
 
 
-def _conv(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _conv(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     x, w = operands
     if not _suits(x, w, out):
         return False
@@ -129,7 +129,7 @@ def _conv(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
     return True
 
 
-def _conv_weight(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _conv_weight(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     """Emit the gradient of the kernels: g times the patches, in one matrix product."""
     g, x, like = operands
     if not _suits(g, x, out):
@@ -138,11 +138,11 @@ def _conv_weight(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) 
     columns = _columns(calls, x, window, g.shape[2:])
     parts = (_matrix(_read(calls, g), g.shape[1]), columns, _matrix(out, g.shape[1]))
     slopes, columns, result = (_parted(m, window.groups) for m in parts)
-    _product(calls, slopes, turned(columns), result)
+    _product(calls, slopes, transposed(columns), result)
     return True
 
 
-def _conv_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _conv_input(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     """Emit the gradient of the images: each pixel sums the shares of its patches."""
     g, w, _ = operands
     if not _suits(g, w, out):
@@ -155,7 +155,7 @@ def _conv_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -
     spread = calls.scratch((c, tall, wide, *places, n), out.spec.dtype)
     parts = (_matrix(w, w.shape[0]), slopes, _matrix(spread, c * tall * wide))
     kernels, slopes, product = (_parted(m, window.groups) for m in parts)
-    _product(calls, turned(kernels), slopes, product)
+    _product(calls, transposed(kernels), slopes, product)
     frame = calls.scratch((c, height + top + bottom, width + left + right, n), out.spec.dtype)
     calls.call(np.copyto, frame, calls.constant(0, out.spec.dtype))
     for i, (rows, across) in enumerate(window.offsets(places)):
@@ -184,7 +184,7 @@ def _pool_window(node: Node) -> Window | None:
     return window if window.pads == ((0, 0), (0, 0)) else None
 
 
-def _max_pool(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _max_pool(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     """Emit max pooling: the larger of neighbouring rows, then of columns."""
     (x,) = operands
     window = _pool_window(node)
@@ -207,7 +207,7 @@ def _max_pool(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> 
     return True
 
 
-def _largest(calls: Calls, parts: Sequence[Slot], out: Slot) -> None:
+def _largest(calls: CallList, parts: Sequence[Slot], out: Slot) -> None:
     first, *others = parts
     if not others:
         calls.call(np.copyto, out, first)
@@ -216,7 +216,7 @@ def _largest(calls: Calls, parts: Sequence[Slot], out: Slot) -> None:
         first = out
 
 
-def _max_pool_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _max_pool_input(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     """Emit the gradient of max pooling without overlap: g goes to the first maximum."""
     g, y, x = operands
     window = _pool_window(node)

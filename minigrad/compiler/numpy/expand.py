@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from minigrad import ops
-from minigrad.compiler.slots import Calls, Slot, base_of, like
+from minigrad.compiler.slots import CallList, Slot, base_of, like
 from minigrad.core import Array, Op
 from minigrad.diagnostics.errors import ShapeError
 from minigrad.ops.logic import BITS, is_zero
@@ -24,25 +24,25 @@ LARGE_FACTOR = 1 << 16  # elements of a matrix that are copied once less
 MOST_PRODUCT = 1024  # elements that a product adds up as well as NumPy's pairwise sum does
 
 
-Expansion = Callable[[Calls, Node, Slot, Sequence[Slot]], bool]
+Expansion = Callable[[CallList, Node, Slot, Sequence[Slot]], bool]
 
 
 # ---- Products and sums --------------------------------------------------------------------------
 
 
-def _matmul(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _matmul(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     a, b = operands
     if not 0 < len(a.shape) < 3 or not 0 < len(b.shape) < 3:
         return False
     if node.attrs.get("transpose_a"):
-        a = turned(a)
+        a = transposed(a)
     if node.attrs.get("transpose_b"):
         if _better_turned(a, b):  # as bᵀ is: few rows of a on many of b
             columns = calls.scratch(out.shape[::-1], out.spec.dtype)
-            calls.call(np.dot, b, turned(a), columns)
-            calls.call(np.copyto, out, turned(columns))
+            calls.call(np.dot, b, transposed(a), columns)
+            calls.call(np.copyto, out, transposed(columns))
             return True
-        b = turned(b)
+        b = transposed(b)
     calls.call(np.dot, a, b, out)
     return True
 
@@ -54,7 +54,7 @@ def _better_turned(a: Slot, b: Slot) -> bool:
     return 2 * a.shape[0] <= b.shape[0] and math.prod(b.shape) >= LARGE_FACTOR
 
 
-def turned(x: Slot) -> Slot:
+def transposed(x: Slot) -> Slot:
     """Transpose matrices; leave a vector as it is."""
     if len(x.shape) < 2:
         return x
@@ -63,7 +63,7 @@ def turned(x: Slot) -> Slot:
     return x.view((*x.shape[:-2], x.shape[-1], x.shape[-2]), "swapaxes", -1, -2)
 
 
-def _sum(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _sum(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     """Emit a sum over the first or last axes as a product with ones, three times as fast."""
     (x,) = operands
     shape, dtype = x.shape, x.spec.dtype
@@ -97,7 +97,7 @@ def shaped(x: Slot, *shape: int) -> Slot:
     return x if x.shape == shape else x.view(shape, "reshape", shape)
 
 
-def _mean(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _mean(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     (x,) = operands
     if x.spec.dtype.kind != "f" or not math.prod(x.shape) or not math.prod(out.shape):
         return False
@@ -117,13 +117,13 @@ def maximum(x: Array, y: Array, out: Array) -> None:
     np.maximum(x, y, out=out)
 
 
-def _relu(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _relu(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     (x,) = operands
     calls.call(maximum, x, calls.constant(0, x.spec.dtype), out)
     return True
 
 
-def _step(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _step(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     (x,) = operands
     if x.spec.dtype.kind != "f":
         return False
@@ -133,7 +133,7 @@ def _step(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
     return True
 
 
-def _where(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _where(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     """Emit a choice between a value and 0, as in a masked gradient."""
     condition, x, zero = operands
     if zero.kind != "constant" or not is_zero(zero.array) or x.spec.dtype not in BITS:
@@ -145,7 +145,7 @@ def _where(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> boo
     return True
 
 
-def keep_where(calls: Calls, condition: Slot, x: Slot, mask: Slot, out: Slot) -> None:
+def keep_where(calls: CallList, condition: Slot, x: Slot, mask: Slot, out: Slot) -> None:
     """Copy x where the condition holds, and write 0 elsewhere; see `masked`."""
     bits = mask.spec.dtype
     calls.call(np.copyto, mask, condition.view(condition.shape, "view", np.int8))
@@ -154,7 +154,7 @@ def keep_where(calls: Calls, condition: Slot, x: Slot, mask: Slot, out: Slot) ->
     calls.call(np.bitwise_and, next(as_bits), mask, next(as_bits))
 
 
-def _sigmoid(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _sigmoid(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     """Emit 1 / (1 + exp(−x))."""
     (x,) = operands
     one = calls.constant(1, x.spec.dtype)
@@ -172,7 +172,7 @@ def _rows(x: Slot) -> tuple[int, int]:
     return math.prod(x.shape[:-1]), x.shape[-1]
 
 
-def _exponentials(calls: Calls, x: Slot) -> tuple[Slot, Slot, Slot]:
+def _exponentials(calls: CallList, x: Slot) -> tuple[Slot, Slot, Slot]:
     """Emit x minus its row maximum, the exponential of it, and the sum of that by rows.
 
     They are computed once for the softmax and the loss of the same scores.
@@ -186,7 +186,7 @@ def _exponentials(calls: Calls, x: Slot) -> tuple[Slot, Slot, Slot]:
         shifted, powers = (calls.scratch((n, classes), dtype) for _ in range(2))
         if classes <= 32 < n:  # along a long axis it is quicker
             columns = calls.scratch((classes, n), dtype)
-            calls.call(np.copyto, columns, turned(flat))
+            calls.call(np.copyto, columns, transposed(flat))
             calls.call(np.maximum.reduce, columns, 0, None, top)
         else:
             calls.call(np.maximum.reduce, flat, 1, None, top)
@@ -202,7 +202,7 @@ def _exponentials(calls: Calls, x: Slot) -> tuple[Slot, Slot, Slot]:
     return found
 
 
-def _softmax(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _softmax(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     (x,) = operands
     if not _along_rows(node, x):
         return False
@@ -217,7 +217,7 @@ def _along_rows(node: Node, x: Slot) -> bool:
     return last and x.spec.dtype.kind == "f" and len(x.shape) > 0 and math.prod(x.shape) > 0
 
 
-def _chosen(calls: Calls, labels: Slot, n: int, classes: int) -> Slot:
+def _chosen(calls: CallList, labels: Slot, n: int, classes: int) -> Slot:
     """Emit the positions of the right classes in the flattened scores."""
 
     def make() -> Slot:
@@ -236,7 +236,7 @@ def _scores_fit(x: Slot, labels: Slot, *others: Slot) -> bool:
     return plain and some and labels.spec.dtype == np.int64
 
 
-def _loss(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _loss(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     x, labels = operands
     if not _scores_fit(x, labels, out):
         return False
@@ -250,7 +250,7 @@ def _loss(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
     return True
 
 
-def _loss_gradient(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _loss_gradient(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     """Emit (softmax − 1 at the right class) · g."""
     g, x, labels = operands
     if not _scores_fit(x, labels, out, g):
@@ -276,7 +276,7 @@ def expect_labels(labels: Array, classes: int) -> None:
     raise ShapeError("label_range", op="SoftmaxCrossEntropy", label=wrong, last=classes - 1)
 
 
-def _one_hot(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+def _one_hot(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     labels, like = operands
     classes = like.shape[-1]
     n = math.prod(labels.shape)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from minigrad.compiler.numpy import convolution
 from minigrad.compiler.numpy import expand as plain
 from minigrad.compiler.regions import direct
-from minigrad.compiler.slots import Calls, Slot
+from minigrad.compiler.slots import CallList, Slot
 from minigrad.core import Op
 from minigrad.static import Node
 
 EXPANSIONS: dict[Op, plain.Expansion] = {**plain.EXPANSIONS, **convolution.EXPANSIONS}
 
 
-def expand(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> None:
+def expand(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> None:
     """Write the calls for one operator."""
     ufunc = direct(node)
     if ufunc is not None:

@@ -14,11 +14,11 @@ import numpy as np
 
 from minigrad.compiler.numpy.operators import expand
 from minigrad.compiler.regions import TILE, Place, Region
-from minigrad.compiler.slots import Calls, Slot
+from minigrad.compiler.slots import CallList, Slot
 from minigrad.core import Array, Spec
 
 
-class Tile(Calls):
+class Tile(CallList):
     """The calls of a region for a tile of a given number of rows."""
 
     def __init__(self, region: Region, outputs: Sequence[Spec], inputs: Sequence[Spec]) -> None:

@@ -28,7 +28,7 @@ from minigrad.compiler.schedule.schedule import (
     list_schedule,
     placed,
 )
-from minigrad.compiler.slots import Call
+from minigrad.compiler.slots import KernelCall
 from minigrad.compiler.specialized import SpecializedProgram
 from minigrad.core import STOPS, Array, events, silence
 from minigrad.core.threads import one_blas_thread
@@ -51,7 +51,7 @@ class Parallel:
 
     def __init__(self, bound: SpecializedProgram) -> None:
         self.bound = bound
-        self.calls: dict[Node, list[Call]] = {}
+        self.calls: dict[Node, list[KernelCall]] = {}
         for call in bound.calls:
             self.calls.setdefault(call.node, []).append(call)
         self.after = self._after()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from minigrad import control
-from minigrad.compiler.text.names import Names, Table, literal
+from minigrad.compiler.text.names import UniqueNames, ValueTable, literal
 from minigrad.control.steps import rows_of, stacked, times_of
 from minigrad.core import REGISTRY, Op
 from minigrad.ops import parts, state
@@ -68,7 +68,7 @@ def indented(lines: Sequence[Line]) -> list[Line]:
     return [line.within() for line in lines]
 
 
-class Given(NamedTuple):
+class GivenName(NamedTuple):
     """A name that is defined before the text runs: its value, and the text that defines it."""
 
     value: Any
@@ -81,12 +81,12 @@ class LineWriter:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.names = Names(set(RESERVED))
-        self.table = Table(self.names)
+        self.names = UniqueNames(set(RESERVED))
+        self.table = ValueTable(self.names)
         kept = [n for n in graph.nodes if n.op in (state.variable, state.run_counter)]
         self.keys = {x: graph.labels[x] for x in (*graph.placeholders, *kept)}
         self.numbers = counter_numbers(self.keys)
-        self.given: dict[str, Given] = {}
+        self.given: dict[str, GivenName] = {}
         self.imports: dict[Any, str] = {}
         self.functions: list[Line] = []
         self._kernels: dict[Op, str] = {}
@@ -97,7 +97,7 @@ class LineWriter:
     def give(self, wish: str, value: Any, text: Callable[[], str], node: Node | None = None) -> str:
         """Name a value that exists before the program runs."""
         name = self.names.new(wish)
-        self.given[name] = Given(value, text, node)
+        self.given[name] = GivenName(value, text, node)
         return name
 
     def imported(self, value: Any) -> str:

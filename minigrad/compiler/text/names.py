@@ -13,7 +13,7 @@ from minigrad.core import Spec
 MOST_WRITTEN = 8  # elements of an array that is written out
 
 
-class Names:
+class UniqueNames:
     """Identifiers that are all different, made of the names that things have."""
 
     def __init__(self, taken: set[str]) -> None:
@@ -33,10 +33,10 @@ class Names:
         return name
 
 
-class Table:
+class ValueTable:
     """Values that the text can't contain (large arrays, odd attributes), passed in by name."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: UniqueNames) -> None:
         self.names = names
         self.values: dict[str, Any] = {}
         self._known: dict[int, str] = {}

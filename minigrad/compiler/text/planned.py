@@ -20,9 +20,9 @@ from minigrad.compiler.layout import (
     concrete_specs,
     kinds_of,
 )
-from minigrad.compiler.memory import DoubleBuffer, apart, own
+from minigrad.compiler.memory import DoubleBuffer, outside_arena, unshared
 from minigrad.compiler.plan import block
-from minigrad.compiler.slots import Call, Slot
+from minigrad.compiler.slots import KernelCall, Slot
 from minigrad.compiler.text.lines import INDENT, Line, LineWriter, indented
 from minigrad.compiler.text.names import literal
 from minigrad.diagnostics.errors import GraphError
@@ -73,7 +73,7 @@ class Planned:
     def _block(self, wish: str, memory: Any) -> str:
         return self.text.give(wish, memory, lambda: f"{self.text.imported(block)}({memory.nbytes})")
 
-    def write(self, calls: Sequence[Call]) -> None:
+    def write(self, calls: Sequence[KernelCall]) -> None:
         """Write one or several lines for each call."""
         noted = self.layout.noted
         for call in calls:
@@ -96,15 +96,15 @@ class Planned:
         slot = self.built.slots[node]
         if slot.kind == "result":
             return self.scalar(slot)
-        return f"{self.text.imported(own)}({self.of(slot)})"
+        return f"{self.text.imported(unshared)}({self.of(slot)})"
 
     # ---- Calls --------------------------------------------------------------------------------
 
-    def _line(self, call: Call) -> Line:
+    def _line(self, call: KernelCall) -> Line:
         given = [*map(self.of, call.operands), *self.text.attrs(call.attrs)]
         return Line(f"{self._function(call)}({', '.join(given)})", call.node, call.part)
 
-    def _function(self, call: Call) -> str:
+    def _function(self, call: KernelCall) -> str:
         function: Any = call.function
         name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
@@ -118,7 +118,7 @@ class Planned:
             return self.text.imported(function)
         return self.text.table.name(function, name or "kernel")
 
-    def _free(self, call: Call) -> None:
+    def _free(self, call: KernelCall) -> None:
         node, slot = call.node, self.built.slots[call.node]
         operands = [self.scalar(x) for x in call.operands]
         if node.op is state.assign and len(operands) == 1:  # the memory changes hands
@@ -141,7 +141,7 @@ class Planned:
             self.lines.append(Line(f"{name} = {self._apart(name)}", node))
 
     def _apart(self, text: str) -> str:
-        return f"{self.text.imported(apart)}({text}, {self.arena})"
+        return f"{self.text.imported(outside_arena)}({text}, {self.arena})"
 
     def scalar(self, x: Any) -> str:
         """Return an operand for kernels outside the plan: without axes, a NumPy number."""
@@ -212,7 +212,7 @@ class Planned:
 
     # ---- Tiles --------------------------------------------------------------------------------
 
-    def _tiles(self, call: Call, tiles: Tiles) -> None:
+    def _tiles(self, call: KernelCall, tiles: Tiles) -> None:
         """Write a loop over the tiles of a fused region."""
         tile = tiles.tile
         inner = (*tile.outputs, *tile.inputs)

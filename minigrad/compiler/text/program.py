@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler.builder import Builder
-from minigrad.compiler.memory import DoubleBuffer, own
-from minigrad.compiler.slots import Call, Slot
+from minigrad.compiler.memory import DoubleBuffer, unshared
+from minigrad.compiler.slots import KernelCall, Slot
 from minigrad.compiler.text.lines import Line, LineWriter, indented, plain
 from minigrad.compiler.text.planned import Planned
 from minigrad.core import Spec
@@ -91,11 +91,11 @@ def write_reference(graph: Graph, interpreter: Interpreter) -> Text:
     text = Text(graph, "")
     text.inside, names = text.program(interpreter, [])
     text.about = f"{len(text.inside)} lines: one operator after the other, as the graph has them."
-    text.results = [f"{text.imported(own)}({name})" for name in names]
+    text.results = [f"{text.imported(unshared)}({name})" for name in names]
     return text
 
 
-def write(built: Builder, calls: Sequence[Call], twos: Mapping[Slot, DoubleBuffer]) -> Text:
+def write(built: Builder, calls: Sequence[KernelCall], twos: Mapping[Slot, DoubleBuffer]) -> Text:
     """Write the text of these calls into planned memory."""
     plan, graph = built.plan, built.layout.graph
     text = Text(

@@ -39,7 +39,7 @@ Alive = Set[str] | None
 
 
 @dataclass
-class Around:
+class Flags:
     """The flags of the loop around a statement: which jump sets which."""
 
     broke: str
@@ -81,7 +81,7 @@ class _Lowering:
         end = placed(lowered[-1], ast.Return(ast.Name(self.result, ast.Load())))
         return [*lowered, end], self.flow, self.result
 
-    def block(self, statements: Sequence[ast.stmt], around: Around | None = None) -> list[ast.stmt]:
+    def block(self, statements: Sequence[ast.stmt], around: Flags | None = None) -> list[ast.stmt]:
         """Lower statements to ones without jumps; drop what is never reached."""
         done: list[ast.stmt] = []
         for k, s in enumerate(statements):
@@ -108,26 +108,26 @@ class _Lowering:
                 return done + ([self._guarded(s, jumps, rest, around)] if rest else [])
         return done
 
-    def _jump(self, s: Jump, around: Around | None) -> list[ast.stmt]:
+    def _jump(self, s: Jump, around: Flags | None) -> list[ast.stmt]:
         if isinstance(s, ast.Return):
             value = s.value or ast.Constant(None)
             name = ast.Name(self.result, ast.Store())
             return [placed(s, ast.Assign([name], value)), self._set(s, self.returned, True)]
         return [self._set(s, self._flag(s, around), True)]
 
-    def _flag(self, s: Jump, around: Around | None) -> str:
+    def _flag(self, s: Jump, around: Flags | None) -> str:
         if isinstance(s, ast.Return) or around is None:
             return self.returned
         return around.broke if isinstance(s, ast.Break) else around.skipped
 
     def _branches(
-        self, s: ast.If, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], around: Around | None
+        self, s: ast.If, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], around: Flags | None
     ) -> ast.If:
         new = ast.If(s.test, self.block(body, around), self.block(orelse, around))
         self.flow.alive[new] = (self._alive(body), self._alive(orelse))
         return placed(s, new)
 
-    def _try(self, s: ast.Try, around: Around | None) -> ast.Try:
+    def _try(self, s: ast.Try, around: Flags | None) -> ast.Try:
         """Lower each part of a `try`; `else` runs unless the body jumped."""
         jumps, orelse = escaping(*s.body), s.orelse
         if ends(s.body) or not orelse:
@@ -152,7 +152,7 @@ class _Lowering:
         return frozenset().union(*(self.live.target[j] for j in jumps))
 
     def _guarded(
-        self, s: ast.stmt, jumps: list[Jump], rest: list[ast.stmt], around: Around | None
+        self, s: ast.stmt, jumps: list[Jump], rest: list[ast.stmt], around: Flags | None
     ) -> ast.If:
         """Run the statements after `s` only if it didn't jump."""
         flags = list(dict.fromkeys(self._flag(j, around) for j in jumps))
@@ -169,7 +169,7 @@ class _Lowering:
     def _loop(self, s: Loop) -> list[ast.stmt]:
         kinds = {type(j) for j in escaping(*s.body)}
         broke = self.unique("broke") if ast.Break in kinds else ""
-        around = Around(broke, self.unique("skipped") if ast.Continue in kinds else "")
+        around = Flags(broke, self.unique("skipped") if ast.Continue in kinds else "")
         stops = [broke] * (ast.Break in kinds) + [self.returned] * (ast.Return in kinds)
         self.flow.flags |= {around.broke, around.skipped} - {""}
         body = self.block(s.body, around)

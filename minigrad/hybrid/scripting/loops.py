@@ -34,7 +34,7 @@ class Uncounted:
         raise ScriptError("script_comprehension", defined=here())
 
 
-class Span(Uncounted):
+class NodeRange(Uncounted):
     """A range whose bounds or step are nodes: whole numbers, from start to before stop."""
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
@@ -47,7 +47,7 @@ class Span(Uncounted):
         return i < self.stop if self.step > 0 else i > self.stop
 
 
-class Rows(Uncounted):
+class NodeRows(Uncounted):
     """Nodes that are gone through together along their first axis, perhaps with a counter."""
 
     def __init__(self, tree: Any, start: Any = None) -> None:
@@ -124,14 +124,14 @@ class Loop:
 
     def going_through(self, items: Any, state: State) -> State:
         """Run `for` in Python if the elements are known."""
-        if isinstance(items, Span):
+        if isinstance(items, NodeRange):
             return self.counted(items, state)
-        if isinstance(items, Rows) or is_symbolic(items):
-            return self.along(items if isinstance(items, Rows) else Rows(items), state)
+        if isinstance(items, NodeRows) or is_symbolic(items):
+            return self.along(items if isinstance(items, NodeRows) else NodeRows(items), state)
         for element in items:
             clear = self.clear(state)
             if is_symbolic(clear) and isinstance(items, range):
-                return self.counted(Span(element, items.stop, items.step), state)
+                return self.counted(NodeRange(element, items.stop, items.step), state)
             state = self.step_if(clear, element, state)
             if self.clear(state) is False:
                 break
@@ -156,13 +156,13 @@ class Loop:
             values = control.loop(graph, inside(going), inside(step), carry.numbers)
         return carry.state(values)
 
-    def counted(self, span: Span, state: State) -> State:
+    def counted(self, span: NodeRange, state: State) -> State:
         """Build `for` over a range as a loop of the graph, with a counter as another variable."""
         graph = graph_of(control.WHILE, [span.start, span.stop, span.step, self.clear(state)])
         loop = self._with_counter(lambda i, *now: (i + span.step, *(self.body(i, *now) or ())))
         return loop.repeated(graph, lambda i, *now: span.holds(i), (span.start, *state))[1:]
 
-    def along(self, rows: Rows, state: State) -> State:
+    def along(self, rows: NodeRows, state: State) -> State:
         """Build `for` over the rows of nodes as a scan."""
         if rows.start is None:
             return self._scanned(rows.tree, state)

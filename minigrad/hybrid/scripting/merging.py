@@ -49,7 +49,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 @dataclass
-class Slot:
+class ResultSlot:
     """Where in a variable the graph's result of this number goes."""
 
     index: int
@@ -59,7 +59,7 @@ class Merge:
     """The values of variables after each of two branches, and their merged values.
 
     `outputs` are the pairs of numbers between which the graph chooses, `owners` the variables they
-    belong to; `merged` holds the variables with a `Slot` in place of each such number.
+    belong to; `merged` holds the variables with a `ResultSlot` in place of each such number.
     """
 
     def __init__(self, names: Sequence[str], one: Sequence[Any], other: Sequence[Any]) -> None:
@@ -91,12 +91,12 @@ class Merge:
             raise _disagreement("script_branch_values", name, x, y)
         self.outputs.append((x, y))
         self.owners.append(name)
-        return Slot(len(self.outputs) - 1)
+        return ResultSlot(len(self.outputs) - 1)
 
     def result(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return the variables with the numbers that the graph chose in their places."""
         leaves, skeleton = flatten(self.merged)
-        filled = [values[x.index] if isinstance(x, Slot) else x for x in leaves]
+        filled = [values[x.index] if isinstance(x, ResultSlot) else x for x in leaves]
         return tuple(settled(x) for x in rebuild(skeleton, filled))
 
 

@@ -18,7 +18,7 @@ from minigrad import ops
 from minigrad.core import int64
 from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import here
-from minigrad.hybrid.scripting.loops import Rows, Span, Uncounted, length
+from minigrad.hybrid.scripting.loops import NodeRange, NodeRows, Uncounted, length
 from minigrad.hybrid.scripting.runtime import and_, bool_, is_symbolic, or_, single
 from minigrad.static import Node
 
@@ -41,29 +41,29 @@ def replaces(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 @replaces(range)
-def _range(*bounds: Any) -> Span:
+def _range(*bounds: Any) -> NodeRange:
     for x in bounds:
         kind = x.dtype.kind if is_symbolic(x) else np.asarray(x).dtype.kind
         if kind not in "iu":
             raise ScriptError("script_range", value=str(x), defined=here())
     start, stop, *step = bounds if len(bounds) > 1 else (0, *bounds)
-    return Span(start, stop, step[0] if step else 1)
+    return NodeRange(start, stop, step[0] if step else 1)
 
 
 @replaces(enumerate)
-def _enumerate(xs: Any, start: Any = 0) -> Rows:
-    if isinstance(xs, Rows) and xs.start is None:
-        return Rows(xs.tree, start)
+def _enumerate(xs: Any, start: Any = 0) -> NodeRows:
+    if isinstance(xs, NodeRows) and xs.start is None:
+        return NodeRows(xs.tree, start)
     if not is_symbolic(xs):
         raise ScriptError("script_together", name="enumerate", defined=here())
-    return Rows(xs, start)
+    return NodeRows(xs, start)
 
 
 @replaces(zip)
-def _zip(*xs: Any, strict: bool = False) -> Rows:
+def _zip(*xs: Any, strict: bool = False) -> NodeRows:
     if not all(is_symbolic(x) for x in xs):
         raise ScriptError("script_together", name="zip", defined=here())
-    return Rows(tuple(xs))
+    return NodeRows(tuple(xs))
 
 
 @replaces(reversed)

@@ -24,14 +24,14 @@ from minigrad.diagnostics.messages import Pair, choose, fill
 from minigrad.diagnostics.source import Location, function_name, here
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
-from minigrad.hybrid.tracing.body import TracedBody, afresh, replaced, stand_ins
-from minigrad.hybrid.tracing.concrete import Concrete
+from minigrad.hybrid.tracing.body import TracedBody, clean_context, replaced, stand_ins
+from minigrad.hybrid.tracing.concrete import ConcreteFunction
 from minigrad.hybrid.tracing.guards import python_function
 from minigrad.hybrid.tracing.keys import Operands, TensorSpec, brief, is_array, is_value, leaves_of
 from minigrad.hybrid.tracing.parameters import TRACED, Parameters, conform
 from minigrad.ops import state
 from minigrad.static import Body, Graph, Node, ancestors
-from minigrad.static.handlers import Run
+from minigrad.static.handlers import RunState
 from minigrad.static.run import Interpreter
 from minigrad.static.traced_length import TracedLength
 
@@ -127,7 +127,7 @@ class ExampleBody(TracedBody):
         if node.op.impure:
             return operands[0]
         program = Interpreter([node], node.inputs)
-        return silently(program.compute, Run({}, {}, None), operands)[0]
+        return silently(program.compute, RunState({}, {}, None), operands)[0]
 
 
 OUTCOMES: dict[str, Callable[[Array], Any]] = {
@@ -160,7 +160,7 @@ class Traced:
         self._declared = transform(values, _any_length if open_lengths else _declared)
         body, result = self._run_on_stand_ins(values, warn=True)
         self.baked = tuple(body.baked)
-        self._concrete = Concrete(body, result, {})
+        self._concrete = ConcreteFunction(body, result, {})
         self._shapes = {tuple(x.spec.shape for x in body.arguments): self._concrete}
 
     def __repr__(self) -> str:
@@ -189,7 +189,7 @@ class Traced:
             return self._concrete.inline(operands)
         return self._for_shapes(values, operands).run(operands, next(self._calls))
 
-    def _for_shapes(self, values: tuple[Any, ...], operands: Sequence[Any]) -> Concrete:
+    def _for_shapes(self, values: tuple[Any, ...], operands: Sequence[Any]) -> ConcreteFunction:
         """Return the graph for inputs of these shapes."""
         shapes = tuple([x.shape for x in operands])
         if not self._open:
@@ -199,21 +199,21 @@ class Traced:
             self._shapes[shapes] = self._once_more(values) if loops else self._rebuilt(operands)
         return self._shapes[shapes]
 
-    def _rebuilt(self, operands: Sequence[Any]) -> Concrete:
+    def _rebuilt(self, operands: Sequence[Any]) -> ConcreteFunction:
         """Rebuild the same operators for other input shapes, without running Python again."""
         example = self._concrete.body
         body = TracedBody(self.__name__, example.code)
         placed: dict[Node, Node] = {}
-        with afresh(), body:
+        with clean_context(), body:
             pairs = [*zip(example.arguments.values(), operands, strict=True)]
             result = self._concrete.inline(stand_ins(body, pairs), placed)
         for length, holds in example.expected:
             if not holds(length.evaluated(placed)):
                 about = {"before": int(length), "now": length.evaluated(placed)}
                 raise FeedError("traced_length", function=self.__name__, **about, ran=here())
-        return Concrete(body, result, {})
+        return ConcreteFunction(body, result, {})
 
-    def _once_more(self, values: tuple[Any, ...]) -> Concrete:
+    def _once_more(self, values: tuple[Any, ...]) -> ConcreteFunction:
         """Trace again, because loops or branches of the graph contain shapes."""
         body, result = self._run_on_stand_ins(values, warn=False)
         turn = self._turn(body.baked)
@@ -221,7 +221,7 @@ class Traced:
             raise FeedError(
                 "traced_turn", baked=turn[0].pair, now=brief(turn[1].outcome), ran=here()
             )
-        return Concrete(body, result, {})
+        return ConcreteFunction(body, result, {})
 
     def check(self, *inputs: Any, tolerance: float = 1e-5) -> Check:
         """Run the function and the graph on other inputs, and compare.
@@ -255,7 +255,7 @@ class Traced:
         arrays = [leaf for name, x in named for leaf in leaves_of(name, x) if is_array(leaf[1])]
         code = python_function(self.python_function)[0]
         body = ExampleBody(self.__name__, code and code.__code__, warn, self._open)
-        with afresh(), body:
+        with clean_context(), body:
             nodes = stand_ins(body, arrays)
             body.values.update((n, x._array) for n, (_, x) in zip(nodes, arrays, strict=True))
             return body, self._parameters.call(self.python_function, replaced(values, nodes))

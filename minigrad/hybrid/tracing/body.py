@@ -138,7 +138,7 @@ class TracedBody(Body):
 
 
 @contextlib.contextmanager
-def afresh() -> Iterator[None]:
+def clean_context() -> Iterator[None]:
     """Trace in a clean context: no scope, and the tape switched on."""
     scope, context.now.scope = context.now.scope, ""
     try:

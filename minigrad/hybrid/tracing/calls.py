@@ -30,7 +30,7 @@ from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
 from minigrad.static import Body, Node, ancestors, without_listeners
 from minigrad.static.gradients import gradients
-from minigrad.static.handlers import Run
+from minigrad.static.handlers import RunState
 from minigrad.static.run import Interpreter, own
 
 building = Lock()  # bodies are shared by all threads: one at a time builds on them
@@ -104,7 +104,7 @@ class CallOp(Op):
         return results[0] if len(results) == 1 else tuple(results)
 
 
-class Call:
+class CallableBody:
     """A body that can be called with tensors and arrays, one for each of its inputs."""
 
     def __init__(self, body: Body, name: str) -> None:
@@ -123,7 +123,7 @@ class Call:
         )
         self._derivatives: dict[Positions, Derivative | None] = {}
         self._pulls: dict[tuple[Positions, Positions], Pull] = {}
-        self._gradients: dict[tuple[Positions, Positions], tuple[Call, Positions]] = {}
+        self._gradients: dict[tuple[Positions, Positions], tuple[CallableBody, Positions]] = {}
 
     @functools.cached_property
     def forward(self) -> Interpreter:
@@ -146,7 +146,7 @@ class Call:
 
     def _run(self, program: Interpreter, arrays: Sequence[Array]) -> list[Array]:
         """Run a program; return all results, first the outputs, which belong to the caller."""
-        results: list[Array] = silently(program.compute, Run({}, {}, None), arrays)
+        results: list[Array] = silently(program.compute, RunState({}, {}, None), arrays)
         for i, node in enumerate(self.body.outputs):
             results[i] = own(node.op, results[i])
         return results
@@ -194,7 +194,7 @@ class Call:
             pull = self._pull(wrt, present)
             given = [saved.values[_key(x)] for x in pull.given]
             arrays = [*given, *map(plain, seeds)]
-            values = silently(pull.program.compute, Run({}, {}, None), arrays)
+            values = silently(pull.program.compute, RunState({}, {}, None), arrays)
             nodes, connected = pull.program.outputs, pull.connected
             pairs = zip(nodes, values, strict=True)
             results = [np.copy(x)[()] if node in pull.given else x for node, x in pairs]
@@ -254,7 +254,7 @@ class Call:
         connected = tuple(i for i, g in zip(wrt, found, strict=True) if g is not None)
         return Pull(given, seeds, connected, Interpreter(results, [*given, *seeds]))
 
-    def _gradient(self, wrt: Positions, present: Positions) -> tuple[Call, Positions]:
+    def _gradient(self, wrt: Positions, present: Positions) -> tuple[CallableBody, Positions]:
         """Return the gradients as a differentiable function of operands and seeds.
 
         It computes the body once more.
@@ -264,7 +264,7 @@ class Call:
                 self._gradients[wrt, present] = self._build_gradient(wrt, present)
         return self._gradients[wrt, present]
 
-    def _build_gradient(self, wrt: Positions, present: Positions) -> tuple[Call, Positions]:
+    def _build_gradient(self, wrt: Positions, present: Positions) -> tuple[CallableBody, Positions]:
         with Body(None, self.body.function) as body:
             inputs = [_like(body, x) for x in self.body.inputs]
             seeds = [_like(body, self.body.outputs[i]) for i in present]
@@ -273,7 +273,7 @@ class Call:
             found = gradients(ys, xs, seeds)
         connected = tuple(i for i, g in zip(wrt, found, strict=True) if g is not None)
         body.finish([*inputs, *seeds], [g for g in found if g is not None])
-        return Call(body, f"∂{self.op.name}"), connected
+        return CallableBody(body, f"∂{self.op.name}"), connected
 
 
 def _tell(node: TapeNode, value: Any, operands: Sequence[Any], arrays: Sequence[Any]) -> None:

@@ -19,13 +19,13 @@ from minigrad.diagnostics.source import here
 from minigrad.dynamic.recording import recording
 from minigrad.hybrid.buffers import Update
 from minigrad.hybrid.tracing.body import Arrangement, TracedBody
-from minigrad.hybrid.tracing.calls import Call, building
+from minigrad.hybrid.tracing.calls import CallableBody, building
 from minigrad.static import Body, Graph, Node, graph_of
 
 _uses: weakref.WeakKeyDictionary[Graph, int] = weakref.WeakKeyDictionary()
 
 
-class Concrete:
+class ConcreteFunction:
     """A finished trace: the graph, where its captured values come from, how results are arranged.
 
     Inputs of the graph are the arguments, then what was captured, then counters of calls, its own
@@ -53,7 +53,7 @@ class Concrete:
         place = {id(x): i for i, x in enumerate(captured)}
         self._updates = [(place[i], u) for i, u in newest.items()]
         self.symbolic = [x for x in captured if isinstance(x, Node)]
-        self._call = Call(body, body.function)
+        self._call = CallableBody(body, body.function)
 
     def run(self, operands: Sequence[Any], count: int) -> Any:
         """Run on these tensors and arrays; `count` is the number of earlier calls."""

@@ -21,9 +21,9 @@ from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, choose, fill
 from minigrad.diagnostics.source import function_name, here
 from minigrad.dynamic.tensor import Tensor
-from minigrad.hybrid.tracing.body import TracedBody, afresh, replaced, stand_ins
+from minigrad.hybrid.tracing.body import TracedBody, clean_context, replaced, stand_ins
 from minigrad.hybrid.tracing.calls import building
-from minigrad.hybrid.tracing.concrete import Concrete
+from minigrad.hybrid.tracing.concrete import ConcreteFunction
 from minigrad.hybrid.tracing.guards import find_guards, guard_captured, guard_same, python_function
 from minigrad.hybrid.tracing.keys import Key, Operands, Part, is_array, is_value, key_of, leaves_of
 from minigrad.hybrid.tracing.parameters import Parameters, conform
@@ -169,7 +169,7 @@ class Function:
 
     def _build(
         self, trace: Trace, values: tuple[Any, ...], arrays: list[tuple[str, Any]]
-    ) -> Concrete:
+    ) -> ConcreteFunction:
         """Run the Python function on stand-ins, and keep what it builds."""
         if self._convert is not None:
             self._converted, self._convert = self._convert(self.python_function), None
@@ -179,10 +179,10 @@ class Function:
         body.referred = {id(x) for x in around if isinstance(x, np.ndarray)}
         _tracing.stack.append(trace)
         try:
-            with afresh(), body:
+            with clean_context(), body:
                 nodes = stand_ins(body, arrays)
                 result = self._parameters.call(self._converted, replaced(values, nodes))
-            return Concrete(body, result, _settle(trace, body))
+            return ConcreteFunction(body, result, _settle(trace, body))
         finally:
             _tracing.stack.pop()
 

@@ -147,7 +147,7 @@ def guard_same(one: Guard, get: Get) -> Guard:
     return one._replace(holds=lambda: one.get() is get())
 
 
-class Names(NamedTuple):
+class ReadNames(NamedTuple):
     """The names that a function reads: globals, and attributes of any objects."""
 
     globals: frozenset[str]
@@ -155,7 +155,7 @@ class Names(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1000)
-def names_in(code: types.CodeType) -> Names:
+def names_in(code: types.CodeType) -> ReadNames:
     """Return the names that code reads, inner functions included."""
     read: set[str] = set()
     attributes: set[str] = set()
@@ -168,7 +168,7 @@ def names_in(code: types.CodeType) -> Names:
                 read.add(step.argval)
             elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
                 attributes.add(step.argval)
-    return Names(frozenset(read), frozenset(attributes))
+    return ReadNames(frozenset(read), frozenset(attributes))
 
 
 def find_guards(function: Any, objects: Mapping[str, Any]) -> list[Guard]:
@@ -217,7 +217,7 @@ class _Finder:
             get = functools.partial(around.get, read, MISSING)
             self.value("a_global", read, get, names)
 
-    def value(self, role: str, name: str, get: Get, names: Names) -> None:
+    def value(self, role: str, name: str, get: Get, names: ReadNames) -> None:
         """Guard one value, and whatever it leads to."""
         x = get()
         if x is MISSING or isinstance(x, _NEVER):
@@ -231,7 +231,7 @@ class _Finder:
             self.object(name, x, names)
         self.guards.append(Guard.of(role, name, get))
 
-    def object(self, name: str, owner: Any, names: Names) -> None:
+    def object(self, name: str, owner: Any, names: ReadNames) -> None:
         """Guard the attributes of an object that hold values, and look into its methods."""
         if (id(owner), names) in self._seen:
             return

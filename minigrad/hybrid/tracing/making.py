@@ -11,8 +11,8 @@ import numpy as np
 from minigrad.core import as_array
 from minigrad.core.structure import LEAF, flatten, transform
 from minigrad.diagnostics import arguments
-from minigrad.hybrid.tracing.body import TracedBody, afresh, replaced, stand_ins
-from minigrad.hybrid.tracing.concrete import Concrete
+from minigrad.hybrid.tracing.body import TracedBody, clean_context, replaced, stand_ins
+from minigrad.hybrid.tracing.concrete import ConcreteFunction
 from minigrad.hybrid.tracing.guards import python_function
 from minigrad.hybrid.tracing.keys import TensorSpec, is_array, leaves_of
 from minigrad.hybrid.tracing.parameters import Parameters
@@ -45,7 +45,7 @@ def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:
     @functools.wraps(function, updated=())
     def make(*examples: Any, **options: Any) -> Graph:
         concrete = _traced(function, examples, options)
-        with afresh(), Graph() as graph:
+        with clean_context(), Graph() as graph:
             inputs = [_copied(graph, x) for x in concrete.body.arguments]
             leaves, arrangement = flatten(concrete.inline(inputs))
             outputs = [graph.lift(x) for x in leaves]
@@ -57,7 +57,9 @@ def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:
     return make
 
 
-def _traced(function: Callable[..., Any], examples: tuple[Any, ...], options: Any) -> Concrete:
+def _traced(
+    function: Callable[..., Any], examples: tuple[Any, ...], options: Any
+) -> ConcreteFunction:
     parameters = Parameters(function)
     values = parameters.bind(transform(examples, _abstract), transform(options, _abstract))
     named = zip(parameters.names, values, strict=True)
@@ -65,9 +67,9 @@ def _traced(function: Callable[..., Any], examples: tuple[Any, ...], options: An
     code = python_function(function)[0]
     name = getattr(function, "__name__", type(function).__name__)
     body = TracedBody(str(name), code and code.__code__)
-    with afresh(), body:
+    with clean_context(), body:
         result = parameters.call(function, replaced(values, stand_ins(body, arrays)))
-    return Concrete(body, result, {})
+    return ConcreteFunction(body, result, {})
 
 
 def _abstract(x: Any) -> Any:

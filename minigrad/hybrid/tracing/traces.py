@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from minigrad.diagnostics.messages import Pair, choose, fill
-from minigrad.hybrid.tracing.concrete import Concrete
+from minigrad.hybrid.tracing.concrete import ConcreteFunction
 from minigrad.hybrid.tracing.guards import Guard
 from minigrad.hybrid.tracing.keys import Identity, Key, Part
 from minigrad.static import Graph
@@ -27,7 +27,7 @@ class Trace:
     reasons: list[Pair] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     calls: int = 0
-    concrete: Concrete = field(init=False)
+    concrete: ConcreteFunction = field(init=False)
 
     @property
     def graph(self) -> Graph:

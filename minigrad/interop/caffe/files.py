@@ -68,7 +68,7 @@ class Text:
         return fill("caffe_layer" if field is None else "caffe_field", **about)
 
 
-class Block:
+class FieldBlock:
     """A field of the net in braces: its lines, its name, and the lines of its fields."""
 
     def __init__(self, field: str, line: int) -> None:
@@ -76,16 +76,16 @@ class Block:
         self.lines: dict[str, int] = {}
 
 
-def blocks(source: str) -> list[Block]:
+def blocks(source: str) -> list[FieldBlock]:
     """Find the top-level blocks in braces of a text, even if it can't be parsed."""
-    found: list[Block] = []
+    found: list[FieldBlock] = []
     line, depth, latest = 1, 0, ""
     for token in TOKEN.findall(source):
         if token == "\n":
             line += 1
         elif token in "{<":
             if depth == 0:
-                found.append(Block(latest, line))
+                found.append(FieldBlock(latest, line))
             depth += 1
         elif token in "}>":
             depth = max(depth - 1, 0)

@@ -17,7 +17,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair, fill
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.caffe import layers
-from minigrad.interop.caffe.files import Block, Text, Weights, refuse
+from minigrad.interop.caffe.files import FieldBlock, Text, Weights, refuse
 from minigrad.interop.caffe.fillers import filled
 from minigrad.static import Graph, Node
 from minigrad.static.body import tensors_as_nodes
@@ -80,7 +80,7 @@ class Making:
         self.inputs: list[Node] = []
         self.numbers = self.used = 0
         self.layer: Any = None
-        self.block = Block("", 1)
+        self.block = FieldBlock("", 1)
 
     def graph(self) -> Graph:
         """Build all layers of this phase in order; unread blobs are the outputs."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import Call, counted, operator, reshaped, stretched
+from minigrad.interop.onnx.call import OnnxCall, counted, operator, reshaped, stretched
 from minigrad.interop.onnx.lengths import Lengths, combined, lengths_of, product
 from minigrad.interop.onnx.reductions import flattened
 from minigrad.interop.onnx.tensors import array_of
@@ -17,7 +17,7 @@ FULL = (None, None, None)
 
 
 @operator("Constant")
-def _constant(call: Call) -> Any:
+def _constant(call: OnnxCall) -> Any:
     if "value" in call.attrs:
         return array_of(call.attrs["value"])[()]
     for name in ("value_float", "value_floats", "value_int", "value_ints"):
@@ -28,18 +28,18 @@ def _constant(call: Call) -> Any:
 
 
 @operator("Shape")
-def _shape(call: Call) -> Any:
+def _shape(call: OnnxCall) -> Any:
     found = call.shape()
     return Lengths(found[call.attr("start", 0) : call.attr("end", len(found))])
 
 
 @operator("Size")
-def _size(call: Call) -> Any:
+def _size(call: OnnxCall) -> Any:
     return Lengths((product(call.shape()),), single=True)
 
 
 @operator("Reshape")
-def _reshape(call: Call) -> Any:
+def _reshape(call: OnnxCall) -> Any:
     x = call.ranked()
     target = list(call.lengths(1) if call.version >= 5 else call.attr("shape"))
     lengths = call.shape()
@@ -57,25 +57,25 @@ def _reshape(call: Call) -> Any:
 
 
 @operator("Flatten")
-def _flatten(call: Call) -> Any:
+def _flatten(call: OnnxCall) -> Any:
     axis, rank = call.attr("axis", 1), call.rank()
     return flattened(call, call[0], axis + rank if axis < 0 else axis)
 
 
 @operator("Transpose")
-def _transpose(call: Call) -> Any:
+def _transpose(call: OnnxCall) -> Any:
     order = call.attr("perm")
     return ops.transpose(call[0], axes=tuple(order) if order else None)
 
 
 @operator("Squeeze")
-def _squeeze(call: Call) -> Any:
+def _squeeze(call: OnnxCall) -> Any:
     axes = call.axes()
     return ops.squeeze(call[0], **({} if axes is None else {"axis": tuple(axes)}))
 
 
 @operator("Unsqueeze")
-def _unsqueeze(call: Call) -> Any:
+def _unsqueeze(call: OnnxCall) -> Any:
     axes, x = call.axes() or [], call.ranked()
     rank = call.rank() + len(axes)
     for axis in sorted(a % rank for a in axes):
@@ -84,12 +84,12 @@ def _unsqueeze(call: Call) -> Any:
 
 
 @operator("Concat")
-def _concat(call: Call) -> Any:
+def _concat(call: OnnxCall) -> Any:
     return ops.concatenate(*call.all(), axis=int(call.attr("axis", 1)))
 
 
 @operator("Split")
-def _split(call: Call) -> Any:
+def _split(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(0)
     sizes = call.whole(1) if call.given(1) else call.attr("split")
     if sizes is None:
@@ -105,7 +105,7 @@ def _split(call: Call) -> Any:
 
 
 @operator("Slice")
-def _slice(call: Call) -> Any:
+def _slice(call: OnnxCall) -> Any:
     x, rank = call.ranked(), call.rank()
     if call.version < 10:
         starts, stops = call.attr("starts"), call.attr("ends")
@@ -132,7 +132,7 @@ def _bounds(start: int, stop: int, step: int) -> Any:
     return max(start, -big), high if step > 0 else low, step
 
 
-def _open_slice(call: Call, x: Any, axis: int, start: Any, stop: Any, step: int) -> Any:
+def _open_slice(call: OnnxCall, x: Any, axis: int, start: Any, stop: Any, step: int) -> Any:
     """Slice between bounds that are known at run time only: take the elements there."""
     call.expect(step > 0, f"steps={step}")
     n = call.shape()[axis]
@@ -147,7 +147,7 @@ def _open_slice(call: Call, x: Any, axis: int, start: Any, stop: Any, step: int)
 
 
 @operator("Expand")
-def _expand(call: Call) -> Any:
+def _expand(call: OnnxCall) -> Any:
     x, target = call.ranked(), list(call.lengths(1))
     lengths = call.shape()
     target = [1] * (len(lengths) - len(target)) + target
@@ -159,7 +159,7 @@ def _expand(call: Call) -> Any:
 
 
 @operator("Tile")
-def _tile(call: Call) -> Any:
+def _tile(call: OnnxCall) -> Any:
     x, lengths = call.ranked(), call.shape()
     repeats = call.lengths(1)
     inner: list[Any] = [m for n in lengths for m in (1, n)]
@@ -169,7 +169,7 @@ def _tile(call: Call) -> Any:
 
 
 @operator("ConstantOfShape")
-def _constant_of_shape(call: Call) -> Any:
+def _constant_of_shape(call: OnnxCall) -> Any:
     tensor = call.attr("value")
     value = np.zeros(1, np.float32) if tensor is None else array_of(tensor)
     lengths = call.lengths(0)
@@ -180,7 +180,7 @@ def _constant_of_shape(call: Call) -> Any:
 
 
 @operator("Range")
-def _range(call: Call) -> Any:
+def _range(call: OnnxCall) -> Any:
     xs = [call.raw(i) for i in range(3)]
     if any(isinstance(x, Lengths) for x in xs):
         start, stop = call.lengths(0)[0], call.lengths(1)[0]
@@ -196,7 +196,7 @@ def _range(call: Call) -> Any:
 
 
 @operator("Pad")
-def _pad(call: Call) -> Any:
+def _pad(call: OnnxCall) -> Any:
     x, rank, mode = call.ranked(), call.rank(), call.attr("mode", "constant")
     flat = (call.whole(1) if call.version >= 11 else call.attr("pads")) or []
     axes = call.whole(3) if call.version >= 18 else None
@@ -220,7 +220,7 @@ def _pad(call: Call) -> Any:
     return x
 
 
-def _around(call: Call, n: Any, before: int, after: int, mode: str) -> Any:
+def _around(call: OnnxCall, n: Any, before: int, after: int, mode: str) -> Any:
     """Return the source positions for padding with copies along an axis, which may be open."""
     if isinstance(n, int):
         return np.pad(np.arange(n), (before, after), mode=mode)  # type: ignore[call-overload]
@@ -235,7 +235,7 @@ def _around(call: Call, n: Any, before: int, after: int, mode: str) -> Any:
 
 
 @operator("DepthToSpace", "SpaceToDepth")
-def _depth_to_space(call: Call) -> Any:
+def _depth_to_space(call: OnnxCall) -> Any:
     x, b = call.ranked(), int(call.attr("blocksize"))
     n, c, h, w = call.shape()
     call.expect(isinstance(c, int), "shape ?")
@@ -253,7 +253,7 @@ def _depth_to_space(call: Call) -> Any:
 
 
 @operator("Trilu")
-def _trilu(call: Call) -> Any:
+def _trilu(call: OnnxCall) -> Any:
     x, k = call.ranked(), int(np.ravel(call.static(1, np.zeros(1)))[0])
     rows, columns = call.shape()[-2:]
     down = ops.expand_dims(counted(call.reader, 0, rows), axis=1)
@@ -263,14 +263,14 @@ def _trilu(call: Call) -> Any:
 
 
 @operator("EyeLike")
-def _eye_like(call: Call) -> Any:
+def _eye_like(call: OnnxCall) -> Any:
     dtype = call.dtype("dtype") if call.attr("dtype") else call[0].dtype
     rows, columns = call.known_shape()
     return np.eye(rows, columns, int(call.attr("k", 0)), dtype=dtype)
 
 
 @operator("OneHot")
-def _one_hot(call: Call) -> Any:
+def _one_hot(call: OnnxCall) -> Any:
     places, depth = call.ranked(), int(np.ravel(call.static(1))[0])
     axis = int(call.attr("axis", -1))
     rank = call.rank() + 1
@@ -288,22 +288,22 @@ def _one_hot(call: Call) -> Any:
 
 
 @operator("SequenceConstruct", "SequenceEmpty")
-def _sequence(call: Call) -> Any:
+def _sequence(call: OnnxCall) -> Any:
     return (call.all(),)
 
 
 @operator("SequenceAt")
-def _sequence_at(call: Call) -> Any:
+def _sequence_at(call: OnnxCall) -> Any:
     return _list(call)[int(call.static(1))]
 
 
 @operator("SequenceLength")
-def _sequence_length(call: Call) -> Any:
+def _sequence_length(call: OnnxCall) -> Any:
     return np.int64(len(_list(call)))
 
 
 @operator("SequenceInsert", "SequenceErase")
-def _sequence_changed(call: Call) -> Any:
+def _sequence_changed(call: OnnxCall) -> Any:
     values, insert = list(_list(call)), call.name == "SequenceInsert"
     place = call.static(2 if insert else 1)
     if insert:
@@ -314,13 +314,13 @@ def _sequence_changed(call: Call) -> Any:
 
 
 @operator("ConcatFromSequence")
-def _from_sequence(call: Call) -> Any:
+def _from_sequence(call: OnnxCall) -> Any:
     join = ops.stack if call.attr("new_axis", 0) else ops.concatenate
     return join(*_list(call), axis=int(call.attr("axis")))
 
 
 @operator("SplitToSequence")
-def _to_sequence(call: Call) -> Any:
+def _to_sequence(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(0)
     n = call.known_shape()[axis]
     given = call.static(1)
@@ -335,7 +335,7 @@ def _to_sequence(call: Call) -> Any:
     return (parts,)
 
 
-def _list(call: Call) -> list[Any]:
+def _list(call: OnnxCall) -> list[Any]:
     values = call.raw(0)
     if not isinstance(values, list):
         raise call.refuse("sequence")
@@ -343,11 +343,11 @@ def _list(call: Call) -> list[Any]:
 
 
 @operator("OptionalHasElement")
-def _has_element(call: Call) -> Any:
+def _has_element(call: OnnxCall) -> Any:
     return np.bool_(call.given(0))
 
 
 @operator("OptionalGetElement", "Optional")
-def _optional(call: Call) -> Any:
+def _optional(call: OnnxCall) -> Any:
     x = call.raw(0)
     return (x,) if isinstance(x, list) else x

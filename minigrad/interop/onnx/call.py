@@ -1,6 +1,6 @@
 """One operator of an ONNX model while it is converted: operands, attributes, rule table.
 
-A rule takes a `Call` and returns its results: one value, or a tuple of them. A value is a node, an
+A rule takes an `OnnxCall` and returns its results: one value, or a tuple. A value is a node, an
 array (known while the graph is built: what is made of arrays alone is computed at once), lengths of
 axes, or a list of values (a sequence).
 """
@@ -21,7 +21,7 @@ from minigrad.ops import state
 from minigrad.ops.lengths import Length
 from minigrad.static import Node
 
-Rule = Callable[["Call"], Any]
+Rule = Callable[["OnnxCall"], Any]
 TABLE: dict[str, Rule] = {}
 
 
@@ -45,7 +45,7 @@ def value_of(x: Any) -> Array | None:
     return None if isinstance(x, (Lengths, list)) else x
 
 
-class Call:
+class OnnxCall:
     """An operator with its operands (None: left out) and its attributes."""
 
     def __init__(

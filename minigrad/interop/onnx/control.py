@@ -8,24 +8,24 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.control import cond, scan, while_loop
-from minigrad.interop.onnx.call import Call, operator, value_of
+from minigrad.interop.onnx.call import OnnxCall, operator, value_of
 
 FULL = (None, None, None)
 MOST_UNROLLED = 64
 
 
-def _node(call: Call, x: Any) -> Any:
+def _node(call: OnnxCall, x: Any) -> Any:
     """Return a value as an operand; lengths become a node."""
     return x.node() if hasattr(x, "items") and not isinstance(x, (np.ndarray, np.generic)) else x
 
 
-def _results(call: Call, values: list[Any]) -> tuple[Any, ...]:
+def _results(call: OnnxCall, values: list[Any]) -> tuple[Any, ...]:
     call.expect(all(not isinstance(x, list) and x is not None for x in values), "sequence")
     return tuple(_node(call, x) for x in values)
 
 
 @operator("If")
-def _if(call: Call) -> Any:
+def _if(call: OnnxCall) -> Any:
     """Build a conditional; if the condition is known, only the branch taken."""
     arms, decided = [call.attr("then_branch"), call.attr("else_branch")], value_of(call.raw(0))
     if decided is not None:
@@ -39,7 +39,7 @@ def _if(call: Call) -> Any:
 
 
 @operator("Loop")
-def _loop(call: Call) -> Any:
+def _loop(call: OnnxCall) -> Any:
     body, count = call.attr("body"), len(call) - 2
     most, first = (value_of(call.raw(i)) if call.given(i) else None for i in (0, 1))
     stacked = len(body.output) - 1 - count
@@ -78,7 +78,7 @@ def _goes_on(body: Any) -> bool:
     return bool(name == given) or (name in makers and makers[name].op_type == "Constant")
 
 
-def _scan(call: Call, body: Any, most: Any) -> Any:
+def _scan(call: OnnxCall, body: Any, most: Any) -> Any:
     carried = [call.reader.lift(call[i]) for i in range(2, len(call))]
 
     def step(state: Any, i: Any) -> Any:
@@ -91,7 +91,7 @@ def _scan(call: Call, body: Any, most: Any) -> Any:
     return (*state, *outputs)
 
 
-def _unrolled(call: Call, body: Any, most: Any, first: Any) -> Any:
+def _unrolled(call: OnnxCall, body: Any, most: Any, first: Any) -> Any:
     """Unroll a loop while its condition is known and true."""
     state: list[Any] = [call.raw(i) for i in range(2, len(call))]
     go: Any = True if first is None else bool(np.all(first))
@@ -112,7 +112,7 @@ def _unrolled(call: Call, body: Any, most: Any, first: Any) -> Any:
 
 
 @operator("Scan")
-def _scan_over(call: Call) -> Any:
+def _scan_over(call: OnnxCall) -> Any:
     call.expect(call.version >= 9, "opset 8")
     body, m = call.attr("body"), int(call.attr("num_scan_inputs"))
     n = len(call) - m

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import Call, operator, reshaped, stretched
+from minigrad.interop.onnx.call import OnnxCall, operator, reshaped, stretched
 from minigrad.interop.onnx.lengths import combined, lengths_of
 from minigrad.nn.functional import dilated
 from minigrad.ops.lengths import Length
@@ -20,7 +20,7 @@ FULL = (None, None, None)
 # ---- Windows ------------------------------------------------------------------------------------
 
 
-def windows_of(call: Call, size: Sequence[int], lengths: Sequence[Length]) -> tuple[Any, ...]:
+def windows_of(call: OnnxCall, size: Sequence[int], lengths: Sequence[Length]) -> tuple[Any, ...]:
     """Return strides, dilations, and pairs of paddings along the axes of the images."""
     n = len(size)
     strides = list(call.attr("strides", [1] * n))
@@ -60,7 +60,7 @@ def framed(x: Any, pads: Sequence[tuple[int, int]], value: float = 0) -> Any:
     return ops.pad(x, widths=((0, 0),) * lead + tuple(pads), value=value)
 
 
-def convolved(call: Call, x: Any, w: Any) -> Any:
+def convolved(call: OnnxCall, x: Any, w: Any) -> Any:
     """Build a convolution of rows, images or volumes from the call's attributes."""
     shape = lengths_of(w)
     call.expect(all(isinstance(n, int) for n in shape[2:]), f"kernels {shape[2:]}")
@@ -80,7 +80,7 @@ def convolved(call: Call, x: Any, w: Any) -> Any:
     return _row(ops.conv2d(x if even else framed(x, pads), w, **options), dims)
 
 
-def _in_depth(call: Call, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
+def _in_depth(call: OnnxCall, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
     """Build a 3-D convolution as a sum of 2-D ones, one for each depth slice of the kernels."""
     n, c, deep, tall, wide = lengths_of(x)
     depth = w.shape[2]
@@ -103,7 +103,7 @@ def _in_depth(call: Call, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
 
 
 @operator("Conv")
-def _conv(call: Call) -> Any:
+def _conv(call: OnnxCall) -> Any:
     y = convolved(call, call.ranked(), call[1])
     return y if not call.given(2) else y + per_channel(call[2], call.rank())
 
@@ -114,7 +114,7 @@ def per_channel(value: Any, rank: int) -> Any:
 
 
 @operator("ConvTranspose")
-def _conv_transpose(call: Call) -> Any:
+def _conv_transpose(call: OnnxCall) -> Any:
     """Build a transposed convolution: a convolution's input gradient, without the padding."""
     x, w = call.ranked(), call[1]
     shape, lengths = call.known_shape(1), call.shape()[2:]
@@ -147,7 +147,7 @@ def _conv_transpose(call: Call) -> Any:
     return y if not call.given(2) else y + per_channel(call[2], call.rank())
 
 
-def _pads_for(call: Call, pads: Any, lengths: Any, strides: Any, grown: Any) -> Any:
+def _pads_for(call: OnnxCall, pads: Any, lengths: Any, strides: Any, grown: Any) -> Any:
     """Return the paddings that produce the requested output shape."""
     sizes, auto = call.attr("output_shape"), call.attr("auto_pad", "NOTSET")
     if sizes is None and not auto.startswith("SAME"):
@@ -161,7 +161,7 @@ def _pads_for(call: Call, pads: Any, lengths: Any, strides: Any, grown: Any) -> 
 
 
 @operator("Col2Im")
-def _col2im(call: Call) -> Any:
+def _col2im(call: OnnxCall) -> Any:
     """Add each column to its patch: a transposed convolution with one-hot kernels."""
     size, block = call.whole(1) or [], call.whole(2) or []
     call.expect(len(block) == 2, f"{len(block)} axes")

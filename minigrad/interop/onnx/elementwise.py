@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Op
-from minigrad.interop.onnx.call import TABLE, Call, operator
+from minigrad.interop.onnx.call import TABLE, OnnxCall, operator
 from minigrad.interop.onnx.names import ELEMENTWISE
 from minigrad.ops import corners
 
@@ -18,7 +18,7 @@ from minigrad.ops import corners
 def _same(op: Op, name: str) -> Any:
     count = op.formula.count("{")
 
-    def rule(call: Call) -> Any:
+    def rule(call: OnnxCall) -> Any:
         call.expect(len(call) == count, f"{len(call)} operands")
         xs = call.all()
         if call.version < 7 and call.attr("broadcast"):
@@ -33,7 +33,7 @@ def _same(op: Op, name: str) -> Any:
 TABLE.update({name: _same(op, name) for op, name in ELEMENTWISE.items()})
 
 
-def _from_axis(call: Call, y: Any) -> Any:
+def _from_axis(call: OnnxCall, y: Any) -> Any:
     """Align the second operand with the first from an axis on, as older versions do."""
     rank, own = call.rank(), len(y.shape)
     axis = int(call.attr("axis", rank - own)) % max(rank, 1)
@@ -46,7 +46,7 @@ def like(x: Any, y: Any) -> Any:
 
 
 @operator("Max", "Min", "Sum", "Mean")
-def _many(call: Call) -> Any:
+def _many(call: OnnxCall) -> Any:
     op = {"Max": ops.maximum, "Min": ops.minimum}.get(call.name, ops.add)
     xs = call.all()
     y = reduce(op, xs)
@@ -54,7 +54,7 @@ def _many(call: Call) -> Any:
 
 
 @operator("Div")
-def _div(call: Call) -> Any:
+def _div(call: OnnxCall) -> Any:
     """Divide; quotients of integers are truncated towards 0."""
     a, b = call[0], call[1]
     if a.dtype.kind == "f":
@@ -65,7 +65,7 @@ def _div(call: Call) -> Any:
 
 
 @operator("Mod")
-def _mod(call: Call) -> Any:
+def _mod(call: OnnxCall) -> Any:
     a, b = call[0], call[1]
     if not call.attr("fmod", 0):
         return ops.mod(a, b)
@@ -81,7 +81,7 @@ def _size(x: Any) -> Any:
 
 
 @operator("Pow")
-def _pow(call: Call) -> Any:
+def _pow(call: OnnxCall) -> Any:
     a, b = call[0], call[1]
     if a.dtype.kind != "f" and b.dtype.kind == "f":
         return ops.cast(ops.pow(ops.cast(a, dtype=np.dtype(np.float64)), b), dtype=a.dtype)
@@ -89,12 +89,12 @@ def _pow(call: Call) -> Any:
 
 
 @operator("Reciprocal")
-def _reciprocal(call: Call) -> Any:
+def _reciprocal(call: OnnxCall) -> Any:
     return 1 / call[0]
 
 
 @operator("Identity", "Dropout")
-def _identity(call: Call) -> Any:
+def _identity(call: OnnxCall) -> Any:
     x = call.raw(0)
     if call.name == "Identity":
         return x
@@ -106,17 +106,17 @@ def _identity(call: Call) -> Any:
 
 
 @operator("Cast")
-def _cast(call: Call) -> Any:
+def _cast(call: OnnxCall) -> Any:
     return converted(call[0], call.dtype("to"))
 
 
 @operator("CastLike")
-def _cast_like(call: Call) -> Any:
+def _cast_like(call: OnnxCall) -> Any:
     return converted(call[0], call[1].dtype)
 
 
 @operator("BitCast")
-def _bit_cast(call: Call) -> Any:
+def _bit_cast(call: OnnxCall) -> Any:
     dtype = call.dtype("to")
     if call[0].dtype == dtype:
         return call[0]
@@ -131,7 +131,7 @@ def converted(x: Any, dtype: Any) -> Any:
 
 
 @operator("Clip")
-def _clip(call: Call) -> Any:
+def _clip(call: OnnxCall) -> Any:
     x = call[0]
     if call.version < 11:
         low, high = call.attr("min"), call.attr("max")
@@ -151,25 +151,25 @@ def _one(bound: Any, x: Any) -> Any:
 
 
 @operator("Tan")
-def _tan(call: Call) -> Any:
+def _tan(call: OnnxCall) -> Any:
     return ops.sin(call[0]) / ops.cos(call[0])
 
 
 @operator("Sinh", "Cosh")
-def _hyperbolic(call: Call) -> Any:
+def _hyperbolic(call: OnnxCall) -> Any:
     up, down = ops.exp(call[0]), ops.exp(-call[0])
     return ((up - down) if call.name == "Sinh" else (up + down)) / 2
 
 
 @operator("Asin", "Acos")
-def _arcus(call: Call) -> Any:
+def _arcus(call: OnnxCall) -> Any:
     x = call[0]
     y = 2 * ops.atan(x / (1 + ops.sqrt(1 - x * x)))
     return y if call.name == "Asin" else math.pi / 2 - y
 
 
 @operator("Asinh", "Acosh", "Atanh")
-def _area(call: Call) -> Any:
+def _area(call: OnnxCall) -> Any:
     x = call[0]
     if call.name == "Atanh":
         return ops.log((1 + x) / (1 - x)) / 2
@@ -180,7 +180,7 @@ def _area(call: Call) -> Any:
 
 
 @operator("LeakyRelu", "PRelu")
-def _leaky(call: Call) -> Any:
+def _leaky(call: OnnxCall) -> Any:
     x = call[0]
     slope = call[1] if call.name == "PRelu" else x.dtype.type(call.attr("alpha", 0.01))
     if call.version < 7 and getattr(slope, "ndim", 0) == 1 and call.rank() > 1:
@@ -189,57 +189,57 @@ def _leaky(call: Call) -> Any:
 
 
 @operator("Elu", "Selu", "Celu")
-def _elu(call: Call) -> Any:
+def _elu(call: OnnxCall) -> Any:
     x, alpha = call[0], call.attr("alpha", 1.67326319217681884765625 if call.name == "Selu" else 1)
     y = corners.elu(x, alpha, 1 / alpha if call.name == "Celu" else 1.0)
     return y * call.attr("gamma", 1.05070102214813232421875) if call.name == "Selu" else y
 
 
 @operator("HardSigmoid")
-def _hard_sigmoid(call: Call) -> Any:
+def _hard_sigmoid(call: OnnxCall) -> Any:
     scaled = call[0] * call.attr("alpha", 0.2) + call.attr("beta", 0.5)
     return corners.hardtanh(scaled, 0.0, 1.0)
 
 
 @operator("HardSwish")
-def _hard_swish(call: Call) -> Any:
+def _hard_swish(call: OnnxCall) -> Any:
     x = call[0]
     return ops.where(x <= -3, 0, ops.where(x < 3, x * (x / 6 + 0.5), x))
 
 
 @operator("Gelu")
-def _gelu(call: Call) -> Any:
+def _gelu(call: OnnxCall) -> Any:
     how = call.attr("approximate", "none")
     return ops.gelu(call[0], **({} if how == "none" else {"approximate": how}))
 
 
 @operator("Softsign")
-def _softsign(call: Call) -> Any:
+def _softsign(call: OnnxCall) -> Any:
     return call[0] / (1 + ops.abs(call[0]))
 
 
 @operator("IsInf")
-def _is_inf(call: Call) -> Any:
+def _is_inf(call: OnnxCall) -> Any:
     x, signs = call[0], (call.attr("detect_positive", 1), call.attr("detect_negative", 1))
     found = [ops.equal(x, s * math.inf) for s, on in zip((1, -1), signs, strict=True) if on]
     return reduce(ops.logical_or, found, np.zeros((), np.bool_) if found else ops.not_equal(x, x))
 
 
 @operator("BitShift")
-def _bit_shift(call: Call) -> Any:
+def _bit_shift(call: OnnxCall) -> Any:
     """Shift bits by multiplying or dividing by a power of 2."""
     x, power = call[0], ops.pow(call[1].dtype.type(2), call[1])
     return x * power if call.attr("direction") == "LEFT" else ops.floor_divide(x, power)
 
 
 @operator("BitwiseNot")
-def _bitwise_not(call: Call) -> Any:
+def _bitwise_not(call: OnnxCall) -> Any:
     x = call[0]
     return np.iinfo(x.dtype).max - x if x.dtype.kind == "u" else -x - 1
 
 
 @operator("BitwiseAnd", "BitwiseOr", "BitwiseXor")
-def _bitwise(call: Call) -> Any:
+def _bitwise(call: OnnxCall) -> Any:
     """Compute And, Or or Xor bit by bit, with each bit as a Boolean."""
     a, b = call[0], call[1]
     bits = 8 * a.dtype.itemsize

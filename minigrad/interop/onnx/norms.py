@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any
 
 from minigrad import ops
-from minigrad.interop.onnx.call import Call, operator
+from minigrad.interop.onnx.call import OnnxCall, operator
 from minigrad.interop.onnx.convolutions import per_channel
 from minigrad.interop.onnx.elementwise import like
 from minigrad.ops.corners import root
@@ -17,7 +17,7 @@ FULL = (None, None, None)
 
 
 @operator("BatchNormalization")
-def _batch_norm(call: Call) -> Any:
+def _batch_norm(call: OnnxCall) -> Any:
     x, rank, eps = call.ranked(), call.rank(), call.attr("epsilon", 1e-5)
     scale, bias, mean, variance = (call[i] for i in range(1, 5))
     if not call.attr("training_mode", 0):
@@ -38,14 +38,14 @@ def _squared(x: Any) -> Any:
 
 
 @operator("InstanceNormalization")
-def _instance_norm(call: Call) -> Any:
+def _instance_norm(call: OnnxCall) -> Any:
     rank = call.rank()
     y = ops.normalize(call[0], axis=tuple(range(2, rank)), eps=call.attr("epsilon", 1e-5))
     return y * per_channel(call[1], rank) + per_channel(call[2], rank)
 
 
 @operator("LayerNormalization")
-def _layer_norm(call: Call) -> Any:
+def _layer_norm(call: OnnxCall) -> Any:
     x, axis, eps = call.ranked(), call.axis(-1), call.attr("epsilon", 1e-5)
     axes = tuple(range(axis, call.rank()))
     y = ops.normalize(x, axis=axes, eps=eps) * call[1]
@@ -57,7 +57,7 @@ def _layer_norm(call: Call) -> Any:
 
 
 @operator("LRN")
-def _lrn(call: Call) -> Any:
+def _lrn(call: OnnxCall) -> Any:
     x, size = call.ranked(), int(call.attr("size"))
     before = (size - 1) // 2
     channels = call.known_shape()[1] if isinstance(call.shape()[1], int) else 0
@@ -69,7 +69,7 @@ def _lrn(call: Call) -> Any:
 
 
 @operator("LpNormalization")
-def _lp_norm(call: Call) -> Any:
+def _lp_norm(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(-1)
     if call.attr("p", 2) == 1:
         size = ops.sum(ops.abs(x), axis=axis, keepdims=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import Call, operator, reshaped
+from minigrad.interop.onnx.call import OnnxCall, operator, reshaped
 from minigrad.interop.onnx.lengths import product
 from minigrad.ops.placing import put
 
@@ -16,7 +16,7 @@ FULL = (None, None, None)
 
 
 @operator("Gather")
-def _gather(call: Call) -> Any:
+def _gather(call: OnnxCall) -> Any:
     x, places = call.ranked(), call[1]
     axis = call.axis(0)
     if isinstance(places, np.generic):
@@ -25,18 +25,18 @@ def _gather(call: Call) -> Any:
 
 
 @operator("GatherElements")
-def _gather_elements(call: Call) -> Any:
+def _gather_elements(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(0)
     return ops.gather(x, _from_zero(call, axis), axis=axis)
 
 
-def _from_zero(call: Call, axis: int) -> Any:
+def _from_zero(call: OnnxCall, axis: int) -> Any:
     """Count positions along an axis from its beginning, if its length is known."""
     places, n = call[1], call.shape()[axis]
     return ops.where(places < 0, places + n, places) if isinstance(n, int) else places
 
 
-def _flat(call: Call, axes: int, batch: int = 0) -> Any:
+def _flat(call: OnnxCall, axes: int, batch: int = 0) -> Any:
     """Return flat indices for positions along some axes, held in operand 1's last axis."""
     lengths = call.known_shape()[batch : batch + axes]
     places: Any = 0
@@ -47,7 +47,7 @@ def _flat(call: Call, axes: int, batch: int = 0) -> Any:
 
 
 @operator("GatherND")
-def _gather_nd(call: Call) -> Any:
+def _gather_nd(call: OnnxCall) -> Any:
     batch, x = int(call.attr("batch_dims", 0)), call.ranked()
     shape, axes = call.known_shape(), call.known_shape(1)[-1]
     places = _flat(call, axes, batch)
@@ -61,7 +61,7 @@ def _gather_nd(call: Call) -> Any:
     return ops.take(rows, places, axis=0)
 
 
-def _put(call: Call, x: Any, values: Any, places: Any, how: str) -> Any:
+def _put(call: OnnxCall, x: Any, values: Any, places: Any, how: str) -> Any:
     """Put values at flat indices of x, or reduce them with the elements there."""
     if how == "none":
         return put(x, values, places)
@@ -89,7 +89,7 @@ def _edge(x: Any, sign: int) -> Any:
 
 
 @operator("ScatterElements", "Scatter")
-def _scatter_elements(call: Call) -> Any:
+def _scatter_elements(call: OnnxCall) -> Any:
     axis, how = call.axis(0), call.attr("reduction", "none")
     if call.rank() == 1:
         return _put(call, call[0], call[2], _from_zero(call, 0), how)
@@ -108,7 +108,7 @@ def _scatter_elements(call: Call) -> Any:
 
 
 @operator("ScatterND")
-def _scatter_nd(call: Call) -> Any:
+def _scatter_nd(call: OnnxCall) -> Any:
     shape, axes = call.known_shape(), call.known_shape(1)[-1]
     size = math.prod(shape[axes:])
     places = _flat(call, axes)
@@ -119,7 +119,7 @@ def _scatter_nd(call: Call) -> Any:
 
 
 @operator("TensorScatter")
-def _tensor_scatter(call: Call) -> Any:
+def _tensor_scatter(call: OnnxCall) -> Any:
     """Write values into a cache along an axis, from each sample's own position on."""
     axis = int(call.attr("axis", -2)) % call.rank()
     shape, form = call.known_shape(), call.known_shape(1)
@@ -139,7 +139,7 @@ def _tensor_scatter(call: Call) -> Any:
 
 
 @operator("Compress")
-def _compress(call: Call) -> Any:
+def _compress(call: OnnxCall) -> Any:
     chosen = np.flatnonzero(call.static(1))
     if call.attr("axis") is None:
         return ops.take(reshaped(call[0], [-1]), chosen, axis=0)
@@ -147,7 +147,7 @@ def _compress(call: Call) -> Any:
 
 
 @operator("ReverseSequence")
-def _reverse_sequence(call: Call) -> Any:
+def _reverse_sequence(call: OnnxCall) -> Any:
     x, lengths = call.ranked(), call[1]
     batch, time = int(call.attr("batch_axis", 1)), int(call.attr("time_axis", 0))
     return reversed_within(x, lengths, call.known_shape(), batch, time)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import Call, counted, operator, reshaped
+from minigrad.interop.onnx.call import OnnxCall, counted, operator, reshaped
 from minigrad.interop.onnx.convolutions import framed, windows_of
 from minigrad.interop.onnx.lengths import product
 from minigrad.ops.corners import at_least
@@ -19,7 +19,7 @@ from minigrad.ops.windows import along
 
 
 @operator("MaxPool", "AveragePool", "LpPool")
-def _pool(call: Call) -> Any:
+def _pool(call: OnnxCall) -> Any:
     x, size = call.ranked(), list(call.attr("kernel_shape"))
     lengths = call.shape()[2:]
     strides, dilations, pads = windows_of(call, size, lengths)
@@ -35,7 +35,9 @@ def _pool(call: Call) -> Any:
     return y, _places(call, x, size, strides, dilations, pads)
 
 
-def _up(call: Call, n: Any, k: int, step: int, apart: int, pad: tuple[int, int]) -> tuple[int, int]:
+def _up(
+    call: OnnxCall, n: Any, k: int, step: int, apart: int, pad: tuple[int, int]
+) -> tuple[int, int]:
     """Return the padding, extended at the end for the last window of a rounded-up count."""
     call.expect(isinstance(n, int), "ceil_mode=1")
     wide = (k - 1) * apart + 1
@@ -46,7 +48,7 @@ def _up(call: Call, n: Any, k: int, step: int, apart: int, pad: tuple[int, int])
 
 
 def _pooled(
-    call: Call, x: Any, size: Any, strides: Any, dilations: Any, pads: Any
+    call: OnnxCall, x: Any, size: Any, strides: Any, dilations: Any, pads: Any
 ) -> Any:  # fmt: skip
     plain = len(size) == 2 and all(d == 1 for d in dilations) and x.dtype.kind == "f"
     even = all(a == b and 2 * a <= k for (a, b), k in zip(pads, size, strict=True))
@@ -69,7 +71,7 @@ def _pooled(
     return y * _share(call, size, strides, dilations, pads) if any(map(any, pads)) else y
 
 
-def _share(call: Call, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
+def _share(call: OnnxCall, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
     """Return the factor for means that leave out the padding, or a part of it."""
     lengths = call.known_shape()[2:] if any(map(any, pads)) else ()
     ones = np.ones((1, 1, *lengths), np.float32)
@@ -103,7 +105,7 @@ def _taps(frame: Any, size: Any, strides: Any, dilations: Any) -> list[Any]:
     return found
 
 
-def _places(call: Call, x: Any, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
+def _places(call: OnnxCall, x: Any, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
     """Return the flat index of each window's largest element, counted through all axes."""
     shape = list(call.shape())
     rank, turn = len(shape), bool(call.attr("storage_order", 0))
@@ -118,7 +120,7 @@ def _places(call: Call, x: Any, size: Any, strides: Any, dilations: Any, pads: A
 
 
 @operator("MaxUnpool")
-def _max_unpool(call: Call) -> Any:
+def _max_unpool(call: OnnxCall) -> Any:
     size = list(call.attr("kernel_shape"))
     strides, _, pads = windows_of(call, size, call.shape()[2:])
     shape = call.known_shape()
@@ -135,7 +137,7 @@ def _max_unpool(call: Call) -> Any:
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool")
-def _global_pool(call: Call) -> Any:
+def _global_pool(call: OnnxCall) -> Any:
     x, axes = call.ranked(), tuple(range(2, call.rank()))
     if call.name == "GlobalAveragePool":
         return ops.mean(x, axis=axes, keepdims=True)

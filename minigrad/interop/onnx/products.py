@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import Call, operator
+from minigrad.interop.onnx.call import OnnxCall, operator
 
 FULL = (None, None, None)
 
 
 @operator("MatMul")
-def _matmul(call: Call) -> Any:
+def _matmul(call: OnnxCall) -> Any:
     return ops.matmul(call[0], call[1])
 
 
 @operator("Gemm")
-def _gemm(call: Call) -> Any:
+def _gemm(call: OnnxCall) -> Any:
     flags = {"transpose_a": call.attr("transA", 0), "transpose_b": call.attr("transB", 0)}
     y = ops.matmul(call[0], call[1], **{name: True for name, up in flags.items() if up})
     alpha, beta = call.attr("alpha", 1.0), call.attr("beta", 1.0)
@@ -30,7 +30,7 @@ def _gemm(call: Call) -> Any:
 
 
 @operator("Einsum")
-def _einsum(call: Call) -> Any:
+def _einsum(call: OnnxCall) -> Any:
     """Build einsum: align the operands' axes by letter, multiply, sum the letters removed."""
     equation = call.attr("equation").replace(" ", "")
     left, _, right = equation.partition("->")
@@ -78,7 +78,7 @@ def _aligned(x: Any, term: str, order: str) -> Any:
 
 
 @operator("Det")
-def _det(call: Call) -> Any:
+def _det(call: OnnxCall) -> Any:
     """Build determinants of matrices up to 4 × 4 by expansion along the first row."""
     n = call.known_shape()[-1]
     call.expect(n <= 4, f"{n} × {n}")

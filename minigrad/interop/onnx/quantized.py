@@ -8,11 +8,11 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import float32, int32
-from minigrad.interop.onnx.call import Call, operator
+from minigrad.interop.onnx.call import OnnxCall, operator
 from minigrad.interop.onnx.convolutions import convolved
 
 
-def along(call: Call, value: Any, axis: int, rank: int) -> Any:
+def along(call: OnnxCall, value: Any, axis: int, rank: int) -> Any:
     """Broadcast a parameter: one for all, for each position along the axis, or each block."""
     if value is None or len(value.shape) == 0 or value.shape == (1,):
         return value if value is None else ops.reshape(value, shape=())
@@ -27,7 +27,7 @@ def along(call: Call, value: Any, axis: int, rank: int) -> Any:
 
 
 @operator("QuantizeLinear")
-def _quantize(call: Call) -> Any:
+def _quantize(call: OnnxCall) -> Any:
     x, axis, rank = call.ranked(), int(call.attr("axis", 1)), call.rank()
     zero = call[2] if call.given(2) else None
     number = call.attr("output_dtype", 0) or 0
@@ -52,7 +52,7 @@ def rounded(x: Any, zero: Any, dtype: Any) -> Any:
 
 
 @operator("DequantizeLinear")
-def _dequantize(call: Call) -> Any:
+def _dequantize(call: OnnxCall) -> Any:
     x, axis, rank = call.ranked(), int(call.attr("axis", 1)), call.rank()
     scale = along(call, call[1], axis, rank)
     y = ops.cast(x, dtype=int32)
@@ -61,18 +61,18 @@ def _dequantize(call: Call) -> Any:
     return ops.cast(y, dtype=scale.dtype) * scale
 
 
-def _centred(call: Call, x: Any, zero: Any) -> Any:
+def _centred(call: OnnxCall, x: Any, zero: Any) -> Any:
     """Subtract the zero point from x, as 32-bit integers."""
     x = ops.cast(x, dtype=int32)
     return x if zero is None else x - ops.cast(zero, dtype=int32)
 
 
-def _optional(call: Call, i: int) -> Any:
+def _optional(call: OnnxCall, i: int) -> Any:
     return call[i] if call.given(i) else None
 
 
 @operator("MatMulInteger")
-def _matmul_integer(call: Call) -> Any:
+def _matmul_integer(call: OnnxCall) -> Any:
     a, b = call[0], call[1]
     rows = _optional(call, 2)
     if rows is not None and len(rows.shape) == 1 and rows.shape[0] != 1:
@@ -81,7 +81,7 @@ def _matmul_integer(call: Call) -> Any:
 
 
 @operator("QLinearMatMul")
-def _quantized_matmul(call: Call) -> Any:
+def _quantized_matmul(call: OnnxCall) -> Any:
     a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = call.all()
     y = ops.matmul(_centred(call, a, a_zero), _centred(call, b, b_zero))
     y = ops.cast(y, dtype=float32) * (ops.cast(a_scale * b_scale / scale, dtype=float32))
@@ -89,7 +89,7 @@ def _quantized_matmul(call: Call) -> Any:
 
 
 @operator("ConvInteger")
-def _conv_integer(call: Call) -> Any:
+def _conv_integer(call: OnnxCall) -> Any:
     x = ops.cast(_centred(call, call[0], _optional(call, 2)), dtype=np.dtype(np.float64))
     zero = _optional(call, 3)
     if zero is not None and len(zero.shape) == 1:  # one for each kernel
@@ -99,7 +99,7 @@ def _conv_integer(call: Call) -> Any:
 
 
 @operator("QLinearConv")
-def _quantized_conv(call: Call) -> Any:
+def _quantized_conv(call: OnnxCall) -> Any:
     x, x_scale, x_zero, w, w_scale, w_zero, scale, zero = (call[i] for i in range(8))
     w_zero, w_scale = (
         ops.reshape(v, shape=(-1, 1, 1, 1)) if len(v.shape) == 1 else v for v in (w_zero, w_scale)

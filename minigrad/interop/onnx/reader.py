@@ -24,7 +24,7 @@ from minigrad.interop.onnx import quantized as quantized
 from minigrad.interop.onnx import recurrent as recurrent
 from minigrad.interop.onnx import reductions as reductions
 from minigrad.interop.onnx import resize as resize
-from minigrad.interop.onnx.call import TABLE, Call
+from minigrad.interop.onnx.call import TABLE, OnnxCall
 from minigrad.interop.onnx.functions import function_body
 from minigrad.interop.onnx.lengths import Lengths
 from minigrad.interop.onnx.proto import attributes, checked, in_order, initializers, label, loaded
@@ -218,7 +218,7 @@ class _Reader:
     def _results(self, node: Any, operands: list[Any]) -> Any:
         domain = node.domain or "ai.onnx"
         version = self.versions.get(domain, 0)
-        call = Call(self, node, operands, attributes(node), version)
+        call = OnnxCall(self, node, operands, attributes(node), version)
         if (domain, node.op_type) in self.functions:
             return self._inlined(self.functions[domain, node.op_type], node, operands)
         if any(isinstance(x, Lengths) for x in operands) and node.op_type in lengths.RULES:

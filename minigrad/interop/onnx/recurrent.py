@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.control import scan
-from minigrad.interop.onnx.call import Call, operator
+from minigrad.interop.onnx.call import OnnxCall, operator
 from minigrad.interop.onnx.picking import reversed_within
 from minigrad.ops import corners
 
@@ -34,7 +34,7 @@ BETA = {"HardSigmoid": 0.5}
 
 
 @operator("LSTM", "GRU", "RNN")
-def _recurrent(call: Call) -> Any:
+def _recurrent(call: OnnxCall) -> Any:
     way = call.attr("direction", "forward")
     batch_first = bool(call.attr("layout", 0))
     x = call.ranked()
@@ -50,7 +50,7 @@ def _recurrent(call: Call) -> Any:
     return (ys, *lasts)
 
 
-def _activations(call: Call, d: int) -> list[Callable[[Any], Any]]:
+def _activations(call: OnnxCall, d: int) -> list[Callable[[Any], Any]]:
     usual = USUAL[call.name]
     names = call.attr("activations", list(usual) * 2)[d * len(usual) : (d + 1) * len(usual)]
     alphas, betas = list(call.attr("activation_alpha", [])), list(call.attr("activation_beta", []))
@@ -70,12 +70,12 @@ def _activations(call: Call, d: int) -> list[Callable[[Any], Any]]:
     return found
 
 
-def _of_direction(call: Call, i: int, d: int) -> Any:
+def _of_direction(call: OnnxCall, i: int, d: int) -> Any:
     """Return the part of an operand for one direction, or None."""
     return ops.slice_(call[i], key=(d,)) if call.given(i) else None
 
 
-def _one_way(call: Call, x: Any, d: int, back: bool, batch_first: bool) -> Any:
+def _one_way(call: OnnxCall, x: Any, d: int, back: bool, batch_first: bool) -> Any:
     """Build one direction of a layer; return all outputs, and the last states."""
     w, r, b = (_of_direction(call, i, d) for i in (1, 2, 3))
     gates, size = GATES[call.name], int(call.attr("hidden_size", call.shape(2)[-1]))
@@ -97,7 +97,7 @@ def _one_way(call: Call, x: Any, d: int, back: bool, batch_first: bool) -> Any:
     return _along(call, cell, sums, start, back)
 
 
-def _along(call: Call, cell: Any, sums: Any, start: list[Any], back: bool) -> Any:
+def _along(call: OnnxCall, cell: Any, sums: Any, start: list[Any], back: bool) -> Any:
     """Run the cell over time; samples that have ended keep their state and output 0."""
     if not call.given(4):
         return _scanned(lambda s, x: cell(s, x), start, call.reader.lift(sums), back)
@@ -130,7 +130,7 @@ def _gate(values: Any, i: int, size: int) -> Any:
     return ops.slice_(values, key=("...", (i * size, (i + 1) * size, None)))
 
 
-def _rnn(call: Call, r: Any, b: Any, size: int, d: int) -> Any:
+def _rnn(call: OnnxCall, r: Any, b: Any, size: int, d: int) -> Any:
     (f,) = _activations(call, d)
 
     def cell(state: Any, x: Any) -> Any:
@@ -141,7 +141,7 @@ def _rnn(call: Call, r: Any, b: Any, size: int, d: int) -> Any:
     return cell
 
 
-def _gru(call: Call, r: Any, b: Any, size: int, d: int) -> Any:
+def _gru(call: OnnxCall, r: Any, b: Any, size: int, d: int) -> Any:
     f, g = _activations(call, d)
     rows = [ops.slice_(r, key=((i * size, (i + 1) * size, None),)) for i in range(3)]
     before = bool(call.attr("linear_before_reset", 0))
@@ -161,7 +161,7 @@ def _gru(call: Call, r: Any, b: Any, size: int, d: int) -> Any:
     return cell
 
 
-def _lstm(call: Call, r: Any, b: Any, size: int, d: int) -> Any:
+def _lstm(call: OnnxCall, r: Any, b: Any, size: int, d: int) -> Any:
     f, g, h_of = _activations(call, d)
     peepholes = _of_direction(call, 7, d)
     coupled = bool(call.attr("input_forget", 0))

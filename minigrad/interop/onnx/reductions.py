@@ -9,16 +9,16 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.interop.onnx import lengths, names
-from minigrad.interop.onnx.call import TABLE, Call, operator, reshaped, stretched
+from minigrad.interop.onnx.call import TABLE, OnnxCall, operator, reshaped, stretched
 from minigrad.interop.onnx.elementwise import like
 from minigrad.ops.corners import root
 from minigrad.ops.product import product
 
 
-def _over(reduce: Callable[..., Any]) -> Callable[[Call], Any]:
+def _over(reduce: Callable[..., Any]) -> Callable[[OnnxCall], Any]:
     """Make the rule for a reduction over some axes, or over all if none are named."""
 
-    def rule(call: Call) -> Any:
+    def rule(call: OnnxCall) -> Any:
         axes, x = call.axes(), call.ranked()
         if not axes and call.attr("noop_with_empty_axes", 0):
             return _of_nothing(call.name, x)
@@ -76,7 +76,7 @@ TABLE.update({name: _over(reduce) for name, reduce in REDUCTIONS.items()})
 
 
 @operator("ArgMax", "ArgMin")
-def _position(call: Call) -> Any:
+def _position(call: OnnxCall) -> Any:
     op = ops.argmax if call.name == "ArgMax" else ops.argmin
     axis, x = call.axis(0), call[0]
     options = {"axis": axis, "keepdims": bool(call.attr("keepdims", 1))}
@@ -90,7 +90,7 @@ def _position(call: Call) -> Any:
 
 
 @operator("CumSum", "CumProd")
-def _cumulative(call: Call) -> Any:
+def _cumulative(call: OnnxCall) -> Any:
     x, reverse = call.ranked(), bool(call.attr("reverse", 0))
     axis = int(np.ravel(call.static(1))[0]) % call.rank()
     whole = (None, None, None)
@@ -107,7 +107,7 @@ def _cumulative(call: Call) -> Any:
     return _running_product(call, x, axis, reverse)
 
 
-def _running_product(call: Call, x: Any, axis: int, reverse: bool) -> Any:
+def _running_product(call: OnnxCall, x: Any, axis: int, reverse: bool) -> Any:
     shape = call.known_shape()
     key = [(None, None, None)] * axis
     order = range(shape[axis])[::-1] if reverse else range(shape[axis])
@@ -119,7 +119,7 @@ def _running_product(call: Call, x: Any, axis: int, reverse: bool) -> Any:
 
 
 @operator("TopK")
-def _top_k(call: Call) -> Any:
+def _top_k(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(-1)
     k = int(np.ravel(call.static(1) if call.version >= 10 else call.attr("k"))[0])
     order = ops.argsort(x, axis=axis, descending=bool(call.attr("largest", 1)))
@@ -129,7 +129,7 @@ def _top_k(call: Call) -> Any:
 
 
 @operator("Hardmax")
-def _hardmax(call: Call) -> Any:
+def _hardmax(call: OnnxCall) -> Any:
     x = call.ranked()
     axis = call.axis(-1 if call.version >= 13 else 1)
     shape = call.known_shape()
@@ -139,7 +139,7 @@ def _hardmax(call: Call) -> Any:
 
 
 @operator("Softmax", "LogSoftmax")
-def _softmax(call: Call) -> Any:
+def _softmax(call: OnnxCall) -> Any:
     op = ops.softmax if call.name == "Softmax" else ops.log_softmax
     if call.version >= 13:
         return op(call[0], axis=call.axis(-1))
@@ -149,7 +149,7 @@ def _softmax(call: Call) -> Any:
     return ops.reshape_like(op(flattened(call, x, axis), axis=1), x)
 
 
-def flattened(call: Call, x: Any, axis: int) -> Any:
+def flattened(call: OnnxCall, x: Any, axis: int) -> Any:
     """Flatten x to a matrix: the axes before `axis`, and the others."""
     shape = call.shape()
     return reshaped(x, [lengths.product(shape[:axis]), lengths.product(shape[axis:])])

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Array
-from minigrad.interop.onnx.call import Call, operator, reshaped, stretched
+from minigrad.interop.onnx.call import OnnxCall, operator, reshaped, stretched
 from minigrad.interop.onnx.lengths import combined, lengths_of
 
 Source = Callable[[Array], Array]
@@ -50,7 +50,7 @@ def _linear(x: Array) -> Array:
     return np.maximum(0.0, 1 - np.abs(x))
 
 
-def weights(call: Call, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
+def weights(call: OnnxCall, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
     """Return the matrix (m, n) that resizes an axis of n elements to m."""
     mode, how = (
         call.attr("mode", "nearest"),
@@ -89,7 +89,7 @@ def weights(call: Call, n: int, m: int, scale: float, roi: tuple[float, float]) 
 
 
 @operator("Resize", "Upsample")
-def _resize(call: Call) -> Any:
+def _resize(call: OnnxCall) -> Any:
     x, rank = call.ranked(), call.rank()
     old = call.version < 11
     at = (1, None) if old else (2, 3)
@@ -129,7 +129,7 @@ def _resize(call: Call) -> Any:
     return y
 
 
-def _kept(call: Call, axes: list[int], sizes: list[int]) -> list[tuple[int, float]]:
+def _kept(call: OnnxCall, axes: list[int], sizes: list[int]) -> list[tuple[int, float]]:
     """Return lengths and scales, adjusted where the aspect ratio is to be kept."""
     lengths = [call.known_shape()[a] for a in axes]
     scales = [m / n for m, n in zip(sizes, lengths, strict=True)]
@@ -140,7 +140,7 @@ def _kept(call: Call, axes: list[int], sizes: list[int]) -> list[tuple[int, floa
     return [(math.floor(n * one + 0.5), one) for n in lengths]
 
 
-def _repeated(call: Call, x: Any, axis: int, scale: float) -> Any:
+def _repeated(call: OnnxCall, x: Any, axis: int, scale: float) -> Any:
     """Resize an open axis by repeating each element; FormatError for other modes."""
     times = int(scale)
     for n in (2, 5):
@@ -156,7 +156,7 @@ def _repeated(call: Call, x: Any, axis: int, scale: float) -> Any:
     return reshaped(stretched(reshaped(x, inner), wider, call.reader), whole)
 
 
-def _along(call: Call, x: Any, axis: int, matrix: Array) -> Any:
+def _along(call: OnnxCall, x: Any, axis: int, matrix: Array) -> Any:
     if call.attr("mode", "nearest") == "nearest":
         return ops.take(x, matrix.argmax(1), axis=axis)
     rank = len(x.shape)
