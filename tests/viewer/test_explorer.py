@@ -343,7 +343,7 @@ def test_no_operator_is_the_slowest_if_the_runs_disagree() -> None:
 
 def test_times_are_those_of_several_runs_and_parameters_are_marked_as_fixed() -> None:
     model = torch_like()
-    seen = Witness(model)
+    seen = RunRecorder(model)
     assert len(seen.rounds) == 5
     node = seen.operators[0]
     assert seen.least(node) == min(took[node] for took in seen.rounds)
@@ -355,7 +355,7 @@ def test_times_are_those_of_several_runs_and_parameters_are_marked_as_fixed() ->
         wide = mg.reshape(b, (1, 3))
         y = x + wide
     made = build.captured("Other", [y], [np.ones((2, 3), np.float32)], {})
-    rows = Content("net", made, Witness(made)).operators
+    rows = Content("net", made, RunRecorder(made)).operators
     assert [row.get("fixed", False) for row in rows] == [True, False]
 
 
