@@ -36,9 +36,6 @@ def built_first(draw: Draw) -> Program:
     )
 
 
-MANY = '[("Add", lambda v: v + 1), ("Mul", lambda v: v * 2)] * 4'
 ZERO = ("ZeroDivisionError",)
-BOTH = (f"run = static({MANY})", 'other = static([("Mul", lambda v: v * 5)])')
-AGAIN = (*BOTH, "results = [run(x) for x in (1, 5, 1, 2, 3)]")
-CORE = Property(one_by_one, ((f"result = dynamic({MANY}, 2)",),), events=True, raises=ZERO)
-STRETCH = Property(built_first, (AGAIN,), events=True, raises=ZERO)
+CORE = Property(one_by_one, events=True, raises=ZERO)
+STRETCH = Property(built_first, events=True, raises=ZERO)

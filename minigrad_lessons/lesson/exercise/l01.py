@@ -16,7 +16,7 @@ NODES = (
     'Node("Neg", [{a}], name="{name}")',
     'Node("Mul", [{a}, {b}], name="{name}")',
     'Node("Sub", [{a}, {b}], name="{name}")',
-    'Node("Constant", name="{name}", value=np.asarray(2.0))',
+    'Node("Constant", name="{name}", value=np.asarray(2.5))',
 )
 
 
@@ -31,23 +31,7 @@ def runs(draw: Draw) -> Program:
     return (*lines, *text)
 
 
-CORE = Property(
-    runs,
-    always=(
-        (
-            *(*INPUTS, 'c = Node("Constant", name="c", value=np.asarray(2.0))'),
-            "values = run_in_order([x, y, c], {x: 0, y: 1})",
-        ),
-        (  # nodes without names, of which none is known
-            *(
-                f'{x} = Node("Constant", value=np.asarray({n}))'
-                for x, n in (("a", 2.0), ("b", 5.0))
-            ),
-            *('s = Node("Sub", [a, b])', "values = run_in_order([a, b, s], {})"),
-        ),
-    ),
-    events=True,
-)
+CORE = Property(runs, events=True)
 
 
 def wirings(draw: Draw) -> Program:

@@ -19,7 +19,7 @@ LOOPS = (
 )
 
 
-def tried(numbers: list[float], tensor: bool) -> Program:
+def tried(numbers: list[float] | str, tensor: bool) -> Program:
     """Return lines that call f with tensors, or that build its graph and run it."""
     if tensor:
         return (
@@ -55,7 +55,7 @@ def events(made: Names, engine: ModuleType) -> Names:
 CORE = Property(
     branches,
     always=tuple(
-        (f"f = lambda x: cond(x > 2 / x, {sides})", *tried([3.0, 1.0, -0.5], tensor))
+        (f"f = lambda x: cond(x > 2 / x, {sides})", *tried([3.3, 1.0, -0.5], tensor))
         for sides in (
             "lambda a, b: a * b, lambda a, b: a - b, x, x + [1, 2]",
             *("lambda a: a * a, lambda a: -a, x", "lambda a, b, c: a, lambda a, b, c: c, x, x, -x"),
@@ -66,7 +66,7 @@ CORE = Property(
 )
 
 
-def loop(test: str, step: str, numbers: list[float], tensor: bool) -> Program:
+def loop(test: str, step: str, numbers: list[float] | str, tensor: bool) -> Program:
     first = f"f = lambda x: while_loop(lambda x: {test}, lambda x: {step}, x)"
     return (first, *tried(numbers, tensor))
 
@@ -79,8 +79,11 @@ def loops(draw: Draw) -> Program:
 STRETCH = Property(
     loops,
     always=tuple(
-        loop(*lines, [number], tensor)
-        for lines, number in ((LOOPS[0], 1e45), (LOOPS[2], 1100.0), (("x", "x + 1.0"), -3.0))
+        loop(*lines, f"[{number}]", tensor)
+        for lines, number in (
+            *((LOOPS[0], "1e+45"), (LOOPS[2], "1100.0"), (("x", "x + 1.0"), "-3.0")),
+            (LOOPS[0], "np.array([3.3])"),
+        )
         for tensor in (False, True)
     ),
     look=events,

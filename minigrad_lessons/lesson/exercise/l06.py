@@ -10,7 +10,7 @@ from minigrad_lessons.lesson.exercise.cases import Draw, Program
 from minigrad_lessons.lesson.exercise.property import Names, Property
 from minigrad_lessons.lesson.exercise.trial import Name
 
-FILLERS = ("0.0", "0", "9.0", "-2.0", "np.inf")
+FILLERS = ("0.0", "0", "9.0", "-2.5", "np.inf")
 
 
 def rows(draw: Draw) -> list[list[float]]:

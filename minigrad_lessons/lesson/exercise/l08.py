@@ -55,6 +55,8 @@ CORE = Property(
     pairs,
     always=(
         *((*pair(a, b), "same = same_work(a, b)") for a, b in PAIRS),
+        (X, Y, 'a = Node("Max", [x])', 'b = Node("Max", [x, y])', "same = same_work(a, b)"),
+        ladder(X, "x = x + x", "same = same_work(x + x, x + x)"),
         *((*pair(line, line), "same = same_work(a, b)") for line in OPERATORS),
         *((*pair(line, line, True), "same = same_work(a, b)") for line in OPERATORS),
     ),

@@ -33,8 +33,11 @@ def returned(made: Names, engine: ModuleType) -> Names:
     order = e.topological_order(list(made["new"]))
     ran = sum(kind == "run" for kind, *_ in e.EVENTS)
     facts: Names = {'len(data["nodes"])': len(made["data"]["nodes"]), "len(new)": len(made["new"])}
+    for i, row in enumerate(made["data"]["nodes"]):
+        facts[f'sorted(data["nodes"][{i}])'] = sorted(row)
+    facts["sorted(data)"] = sorted(made["data"])
     facts["ops"] = sorted(node.op for node in order)
-    facts["names"] = sorted(node.name for node in order)
+    facts["names"] = sorted((node.name for node in order), key=str)
     inside = [node.attrs.get("first", node.value) for node in order]
     facts["types"] = sorted(Name(type(x).__name__) for x in inside)
     facts["dtypes"] = sorted(Name(x.dtype) for x in inside if isinstance(x, np.ndarray))
