@@ -17,11 +17,11 @@ class Property:
     """For each program, what there is to see is the same with the learner's functions and ours.
 
     programs: makes one from random choices. always: large and rare ones, so that no seed misses
-    them, here and in programs.toml; they are tried last and never made shorter. look: the facts, by names that are code;
-    without it these are all values of the program. events: whether the engine's log is one. raises:
-    the errors that our answer may end with; any other is a mistake in the program. may_change: the
-    parameters that the contract allows to change. lines: how many one of `always` may run. spec:
-    our answer, where it is no part of the engine.
+    them, here and in programs.toml; they are tried last and never made shorter. look: the facts, by
+    names that are code; without it these are all values of the program. events: whether the
+    engine's log is one. raises: the errors that our answer may end with; any other is a mistake in
+    the program. may_change: the parameters that the contract allows to change. lines: how many
+    one of `always` may run. spec: our answer, where it is no part of the engine.
     """
 
     programs: Callable[[Draw], Program]
