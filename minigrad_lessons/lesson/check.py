@@ -143,7 +143,7 @@ def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | N
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]), written(functions))
     if known and not failure.explained:
         lines.append(known)
-    elif failure.fact and not any("`return`" in english for english, _ in failure.told):
+    elif failure.fact and not any("`return`" in english for english, _ in failure.messages):
         lines.append(row("exercise_next", hint=entry.hint))
     return _refused(entry, lines, lambda: failure.picture())
 
