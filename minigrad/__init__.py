@@ -37,7 +37,7 @@ if (_hiding := loading.hiding("viz", __file__)) is not None:
 
 if typing.TYPE_CHECKING:
     from minigrad._lazy_exports import *
-else:  # modules, and the names of `_lazy_exports`, load when the first of them is asked for
+else:  # modules, and the names of `_lazy_exports`, load when the first of them is used
     _own = [n for n, x in vars().items() if n[0] != "_" and not isinstance(x, types.ModuleType)]
     _look, __dir__ = loading.lazy_exports(__name__, _own)
 

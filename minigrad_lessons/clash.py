@@ -1,4 +1,4 @@
-"""Whether another project's files lie where ours should be: PyPI has one by each of the names."""
+"""Detect another project's files in the place of ours: PyPI has one by each of the names."""
 
 from importlib import metadata, util
 

@@ -1,4 +1,4 @@
-"""Whether a file hides a package of ours: Python looks into the folder of a notebook first."""
+"""Detect a file that hides one of our packages: Python searches a notebook's folder first."""
 
 import os
 import re

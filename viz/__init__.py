@@ -27,7 +27,7 @@ _MOVED = """
 
 if typing.TYPE_CHECKING:
     from viz._lazy_exports import *
-else:  # modules, and the names of `_lazy_exports`, load when the first of them is asked for
+else:  # modules, and the names of `_lazy_exports`, load when the first of them is used
     _look, __dir__ = loading.lazy_exports(__name__)
 
     def __getattr__(name: str) -> typing.Any:

@@ -1,4 +1,4 @@
-"""Every public name of the viewer; they load when the first of them is asked for."""
+"""Every public name of the viewer; they load when the first of them is used."""
 
 from viz.charts.chart import *
 from viz.charts.curves import *

@@ -13,7 +13,7 @@ from minigrad import ops
 from minigrad.batching.calls import Routine, as_call
 from minigrad.batching.groups import WHOLE, Group, GroupKey, GroupQueue, leading_to
 from minigrad.batching.notes import NoteLog
-from minigrad.batching.pending import PendingTensor, run_first, seen, settle
+from minigrad.batching.pending import PendingTensor, compute_pending, operand_form, run_first
 from minigrad.batching.running import run_together
 from minigrad.core import (
     READERS,
@@ -116,7 +116,7 @@ class Collector:
                 member += x.group, x.row
                 continue
             if kind is Tensor:
-                kind = seen(x)
+                kind = operand_form(x)
             elif not is_weak(x):
                 return self._converted(op, operands, attrs)
             written.append(kind)
@@ -223,7 +223,7 @@ class Collector:
         """Run an operation that cannot wait: it prints, or its shape depends on values."""
         for x in operands:
             if type(x) is PendingTensor:
-                settle(x)
+                compute_pending(x)
         with at_once():
             return op(*operands, **attrs)
 

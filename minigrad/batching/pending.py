@@ -23,9 +23,9 @@ PARTS = ("_array", "creator", "requires_grad", "grad", "name")  # what a tensor 
 class PendingTensor(Tensor):
     """A tensor of known shape and data type without values: a recorded operation's result.
 
-    `settle` makes it a `Tensor` by assigning `__class__`: users and the tape hold this very object,
-    and the recorder's fast paths take no subclass. Python allows that only between equal layouts,
-    so there is no slot to add: the slots of `_array` and `creator` hold the group and the member.
+    `compute_pending` makes it a `Tensor` by assigning `__class__`: users and the tape hold this
+    very object, and the recorder's fast paths take no subclass. Python allows that only between
+    equal layouts, so there is no slot to add: `_array` and `creator` hold the group and the member.
     """
 
     __slots__ = ()
@@ -60,7 +60,7 @@ class PendingTensor(Tensor):
         return self._alone(ops.stop_gradient)
 
 
-def settle(pending: PendingTensor) -> None:
+def compute_pending(pending: PendingTensor) -> None:
     """Turn a pending tensor into an ordinary one, after running what it depends on."""
     group, row = pending.group, pending.row
     run_first(group)
@@ -85,11 +85,11 @@ def _settling(name: str) -> property:
     """Make a property that first computes the pending tensor."""
 
     def read(self: PendingTensor) -> Any:
-        settle(self)
+        compute_pending(self)
         return getattr(self, name)
 
     def write(self: PendingTensor, value: Any) -> None:
-        settle(self)
+        compute_pending(self)
         setattr(self, name, value)
 
     return property(read, write)
@@ -106,7 +106,7 @@ for _name in PARTS:
 PendingTensor.data = vars(PendingTensor)["_array"]
 
 
-def seen(x: Tensor) -> Any:
+def operand_form(x: Tensor) -> Any:
     """Return what matters of a computed tensor for the group of its reader.
 
     A matrix, and a leaf that requires a gradient, look like a parameter: the tensor itself counts.
@@ -137,7 +137,7 @@ def _in_place(op: Op, name: str) -> Callable[[PendingTensor, Any], Any]:
             if same and type(result) is PendingTensor:
                 self.group, self.row = result.group, result.row
                 return self
-        settle(self)
+        compute_pending(self)
         return getattr(self, name)(other)
 
     return method

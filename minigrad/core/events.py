@@ -86,7 +86,7 @@ listeners: list[Subscription] = []  # tested by the hot path; empty without list
 
 
 def emit(kind: str, op: Op | None, node: Any, *rest: Any, **more: Any) -> None:
-    """Notify this thread's listeners; callers test `listeners` first, so that silence is free."""
+    """Notify this thread's listeners; call it only if there are `listeners`, as it takes time."""
     if kind in ("built", "run"):
         more["phase"] = phase_of(node)
     for subscription in heard_by():

@@ -1,4 +1,4 @@
-"""No search for garbage while a graph is made: nearly all that is made stays.
+"""Pause the garbage collector while a graph is made: nearly all that is made stays.
 
 Python goes through all objects again whenever there are a quarter more of them; in long graphs
 that takes as long as half of the work.

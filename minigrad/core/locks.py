@@ -1,4 +1,4 @@
-"""Locks for threads that share data, and turns for runs that share memory.
+"""Locks for threads that share data, and for runs that share memory.
 
 A forked process has one thread. What the others held would stay locked in it for ever, so all that
 is opened there.

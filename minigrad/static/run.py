@@ -95,7 +95,7 @@ class Interpreter:
             changed = run.updates.values()
             watch([*results, *changed], Interpreter.computing(feeds, variables))
         variables.update(run.updates)
-        return [own(x.op, value) for x, value in zip(self.outputs, results, strict=True)]
+        return [owned_copy(x.op, value) for x, value in zip(self.outputs, results, strict=True)]
 
     @classmethod
     def computing(cls, feeds: Mapping[Node, Array], variables: Variables) -> Any:
@@ -114,7 +114,7 @@ class Interpreter:
         return [values[i] for i in self._results]
 
 
-def own(op: Op, value: Any) -> Any:
+def owned_copy(op: Op, value: Any) -> Any:
     """Return a result that the caller may change: a copy where it is needed."""
     borrowed = op in HANDLERS or getattr(value, "base", None) is not None
     return value.copy()[()] if borrowed and isinstance(value, np.ndarray) else value

@@ -1,4 +1,4 @@
-"""Somebody at the debugger, so that a notebook with `breakpoint()` runs by itself: `typed`."""
+"""Scripted input for the debugger, so that a notebook with `breakpoint()` runs: `typed`."""
 
 from __future__ import annotations
 

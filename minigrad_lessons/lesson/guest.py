@@ -1,4 +1,4 @@
-"""A stranger's model that reads text in images: what it needs besides its graph."""
+"""Someone else's model that reads text in images, and what it needs besides its graph."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def over_http(lesson: str, path: str | Path, *inputs: Any) -> Reply:
     """
     stored = find_lesson(lesson).served
     try:
-        said, code = _asked(path, [np.asarray(x).tolist() for x in inputs])
+        said, code = _answers(path, [np.asarray(x).tolist() for x in inputs])
     except OSError:
         if not stored:
             raise
@@ -75,7 +75,7 @@ def over_http(lesson: str, path: str | Path, *inputs: Any) -> Reply:
     return Reply(said, row("served_fresh", code=code, loaded=", ".join(said["loaded"])), True)
 
 
-def _asked(path: str | Path, values: list[Any]) -> tuple[dict[str, Any], int]:
+def _answers(path: str | Path, values: list[Any]) -> tuple[dict[str, Any], int]:
     """Return what a new process answers, and its exit code; raise OSError without processes.
 
     Closing its standard input ends it.

@@ -1,4 +1,4 @@
-"""What is kept of a tensor when it is gone: statistics, a histogram, and a small picture."""
+"""Summaries of tensors that are gone: statistics, a histogram, and a small picture."""
 
 from __future__ import annotations
 

@@ -210,12 +210,12 @@ class Director:
         marks = tuple(Mark(BUILT, i, "gradient") for i in shown)
         key = "step_gradients_more" if self.counts[RUN, "operator"] else "step_gradients"
         caption = row(key, count=count)
-        asked = self.add(Frame(caption, tuple(shown), marks=marks, planned=count))
+        step = self.add(Frame(caption, tuple(shown), marks=marks, planned=count))
         self.counts[BUILT, "gradient"] += count - len(marks)
         for node, indices in contributions.items():
             track = self.tracks[self.picture.ids[node]]
             specs, names = [spec_of(x) for x in node.inputs], track.facts.operands
-            track.asked = asked
+            track.gradients_built = step
             if len(names) == len(specs):
                 track.facts = facts_of(node, spec_of(node), specs, names, indices)
 

@@ -1,4 +1,4 @@
-"""Where an error came from: the nodes that its traceback still holds, and which of them failed.
+"""Find where an error came from: the nodes in its traceback, and which of them failed.
 
 The frames of a traceback keep their variables. What the engine was working on when it stopped is
 found there, so that nothing has to be recorded in advance.

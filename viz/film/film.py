@@ -137,12 +137,12 @@ class Track:
     """The lifetime of one node: the frames it was created and freed in, its values and gradients.
 
     Values after it was freed are those of the node that the next call puts in its place.
-    asked: the frame in which gradient nodes were built for it, if that was a separate step
+    gradients_built: the frame in which gradient nodes were built for it, if that was its own step
     """
 
     born: int | None = None
     freed: int | None = None
-    asked: int = 0
+    gradients_built: int = 0
     values: list[tuple[int, Summary]] = field(default_factory=list)
     gradients: list[tuple[int, Summary]] = field(default_factory=list)
     facts: Facts = Facts()

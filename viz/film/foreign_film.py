@@ -1,4 +1,4 @@
-"""Films of other engines, from what they say of themselves; nothing of ours computes here.
+"""Films of other engines, made from their own event logs; ours computes nothing here.
 
 An event is (kind, node, what): ("built", node, the nodes that it reads), ("run", node, (its value,
 the values that it read)), and ("passed back", node, (the node that it came through, the share, the

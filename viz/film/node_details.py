@@ -46,7 +46,7 @@ def about(track: Track) -> Iterator[Answer]:
         if pairs:
             yield step, "in", row("details_in", operands=_joined(pairs, ", ", "，"))
     yield from ((step, "gradient", _gradient(track, step, s.text)) for step, s in track.gradients)
-    yield from ((max(born, track.asked), slot, text) for slot, text in _way_back(facts))
+    yield from ((max(born, track.gradients_built), slot, text) for slot, text in _way_back(facts))
     if facts.line:
         yield born, "line", row("details_line", line=facts.line)
 

@@ -42,8 +42,8 @@ class LanguageSwitch(anywidget.AnyWidget):
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 
     def __init__(self) -> None:
-        self._asked: str | None = None  # what the line of code asked for that ran last
-        self._choice: dict[str, Any] = {}  # what the reader chose, instead of what was asked for
+        self._requested: str | None = None  # what the latest line of code requested
+        self._choice: dict[str, Any] = {}  # what the reader chose, instead of what was requested
         self._following = False
         super().__init__()
         self.on_msg(self._answer)
@@ -52,7 +52,7 @@ class LanguageSwitch(anywidget.AnyWidget):
     def _follow(self, change: Any) -> None:
         messages.set_language(change["new"])
         if not self._following:
-            self._keep({"language": change["new"], "instead": self._asked})
+            self._keep({"language": change["new"], "instead": self._requested})
 
     def _keep(self, choice: dict[str, Any]) -> None:
         self._choice, self.guessed = choice, False
@@ -70,7 +70,7 @@ class LanguageSwitch(anywidget.AnyWidget):
         chosen = chosen if chosen in CODES else code
         if code is not None and choice.get("instead") != code:
             self._keep({"language": chosen, "instead": code})
-        self._asked, self._following = code, True
+        self._requested, self._following = code, True
         self.guessed = chosen is None and "MINIGRAD_LANGUAGE" not in os.environ
         self.language = chosen or terminal.language()
         self._following = False

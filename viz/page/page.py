@@ -25,7 +25,7 @@ SHEETS = ("theme", "player", "diagram", "language")  # what every page needs
 
 
 class AbstractWidget(type(anywidget.AnyWidget), ABCMeta):  # type: ignore[misc]
-    """So that a widget that lacks a method is refused when it is made."""
+    """Combine both metaclasses: a widget that lacks a method cannot be made."""
 
 
 class Page(anywidget.AnyWidget, metaclass=AbstractWidget):

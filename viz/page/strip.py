@@ -1,4 +1,4 @@
-"""A strip of stills: what a film teaches, where no page plays it."""
+"""A strip of stills, shown in place of the player where no script runs."""
 
 from __future__ import annotations
 

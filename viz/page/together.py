@@ -1,4 +1,4 @@
-"""Films beside each other: of the same computation, the same node is in the same place."""
+"""Films side by side, laid out so that the same node is in the same place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which box of one picture is which of another, where only parts of the two are alike."""
+"""Match the boxes of two pictures that are only partly alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of other engines: whatever says what it computes and what it reads.
+"""Pictures of other engines, whose nodes name their operator and their inputs.
 
 A node of another engine is anything with `op`, a name, and `inputs`, the nodes that it reads. If it
 has them, `name`, `value`, `requires_grad` and `line` are shown, too. The engine that learners build

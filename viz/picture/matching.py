@@ -1,4 +1,4 @@
-"""Which node of one drawing is which of another, when both are of the same computation."""
+"""Match the nodes of two drawings of the same computation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is used of matplotlib; it loads when the first chart is drawn, as that takes a while."""
+"""The names we use from matplotlib, loaded with the first chart, as that takes a while."""
 
 import importlib
 import logging

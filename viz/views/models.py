@@ -1,4 +1,4 @@
-"""Models of the user's own, from other systems: both ways, and how far they are the original's."""
+"""Models from other systems, played both ways, and how closely they match the original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs to the user: the line that called us, and the files that we write for it."""
+"""The user's side: the line that called us, and the files that we write."""
 
 from __future__ import annotations
 

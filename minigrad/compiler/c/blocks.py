@@ -157,7 +157,7 @@ class CWriter:
 STRANGE, NUMBERED = re.compile(r"\W+", re.ASCII), re.compile(r"_\d+$")
 
 
-def stem_of(text: str) -> str:
+def c_identifier(text: str) -> str:
     """Return a name that is valid in C."""
     plain = STRANGE.sub("_", text).strip("_").lower()
     return NUMBERED.sub("", plain)[:40] or "block"

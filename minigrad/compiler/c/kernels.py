@@ -19,7 +19,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.compiler.c import convolution as images
 from minigrad.compiler.c import library, reductions
-from minigrad.compiler.c.blocks import CArray, CArrays, CFunction, stem_of
+from minigrad.compiler.c.blocks import CArray, CArrays, CFunction, c_identifier
 from minigrad.compiler.c.convolution import convolution
 from minigrad.compiler.c.loops import Body, elementwise
 from minigrad.compiler.c.products import product
@@ -114,7 +114,7 @@ def by_element(node: Node) -> bool:
 
 
 def _stem(node: Node) -> str:
-    return stem_of(node.name.rsplit("/", 1)[-1] if node.op is FUSED else node.op.name)
+    return c_identifier(node.name.rsplit("/", 1)[-1] if node.op is FUSED else node.op.name)
 
 
 class AddressTable:

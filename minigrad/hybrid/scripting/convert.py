@@ -1,4 +1,4 @@
-"""Functions in, functions out: rewrite a function, and as it runs whatever of the user's it calls.
+"""Rewrite a function and, as it runs, each of the user's functions that it calls.
 
 The rewriting of a code object is kept, so a function that was rewritten costs a look-up.
 """

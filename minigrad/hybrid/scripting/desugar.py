@@ -1,4 +1,4 @@
-"""Statements that other statements can say, rewritten before anything else looks at them.
+"""Rewrite statements as simpler ones, before anything else looks at them.
 
 del t                           t = script.undefined("t")
 

@@ -1,4 +1,4 @@
-"""No more jumps: break, continue and early return become flags and branches.
+"""Replace jumps: break, continue and early return become flags and branches.
 
     while a:                        returned = False
         if b:                       while a:                  # as long as not returned

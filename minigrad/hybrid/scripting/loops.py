@@ -28,7 +28,7 @@ Step = Callable[..., Any]
 
 
 class Uncounted:
-    """Something to go through whose length only the graph knows."""
+    """An iterable whose length only the graph knows."""
 
     def __iter__(self) -> Iterator[Any]:
         raise ScriptError("script_comprehension", defined=here())

@@ -31,7 +31,7 @@ from minigrad.ops.parts import Parts, output
 from minigrad.static import Body, Node, ancestors, without_listeners
 from minigrad.static.gradients import gradients
 from minigrad.static.handlers import RunState
-from minigrad.static.run import Interpreter, own
+from minigrad.static.run import Interpreter, owned_copy
 
 building = Lock()  # bodies are shared by all threads: one at a time builds on them
 
@@ -148,7 +148,7 @@ class CallableBody:
         """Run a program; return all results, first the outputs, which belong to the caller."""
         results: list[Array] = silently(program.compute, RunState({}, {}, None), arrays)
         for i, node in enumerate(self.body.outputs):
-            results[i] = own(node.op, results[i])
+            results[i] = owned_copy(node.op, results[i])
         return results
 
     def _kernel(self, out: None, *arrays: Array) -> Any:

@@ -73,7 +73,7 @@ def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure 
         return explain_failure(id, found, [wrong(found) for _ in range(3)], functions)
     if found := find(partial(twice, exercise.programs, functions), fails, seed, TWICE):
         failure = explain_failure(id, found, [wrong(found)], functions)
-        left = [*kept(functions)]
+        left = [*mutable_defaults(functions)]
         return failure._replace(messages=[*failure.messages, *left], fact="", explained=bool(left))
     for program in exercise.always:
         tried = wrong(program, exercise.lines)
@@ -112,7 +112,7 @@ def twice(
     return first + tuple(dropwhile(lambda line: not called.match(line), first))
 
 
-def kept(functions: Sequence[FunctionType]) -> Iterator[Pair]:
+def mutable_defaults(functions: Sequence[FunctionType]) -> Iterator[Pair]:
     """Name each parameter whose default is one list, dict or set for all calls."""
     for function in functions:
         for name, parameter in inspect.signature(function).parameters.items():
