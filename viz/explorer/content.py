@@ -53,7 +53,9 @@ class Content:
         within: str = "",
     ) -> None:
         self.seen, self._places, self._within = seen, model.about.places, within
-        self._tensors = {n: i for i, n in enumerate((*seen.operators, *seen.inputs))}
+        more = [] if stopped is None else [stopped.scope, *stopped.rest]  # what did not run
+        nodes = (*seen.operators, *more, *seen.inputs)
+        self._tensors: dict[Any, int] = {n: i for i, n in enumerate(nodes)}
         for node, x in seen.same.items():
             self._tensors[node] = self._tensors[x]
         self._parameters = {n: i for i, n in enumerate(seen.parameters)}
@@ -65,13 +67,9 @@ class Content:
         scopes = [self._scope(n.scope) for n in seen.operators]
         computes = [f"{n.op.name} {n.shape}" for n in seen.operators]  # alike in all rounds
         if stopped is not None:
-            more = [stopped.scope, *stopped.rest]
             self.operators += self._refused(stopped)
             scopes, lines = scopes + more, lines + [""] * len(more)
             computes += [f"not run {i}" for i in range(len(more))]
-            ran = len(seen.operators)  # behind these the numbers of the inputs move on
-            for row in self.operators:
-                row["reads"] = [x + len(more) if x >= ran else x for x in row["reads"]]
         self.tree = module_tree(name, scopes, lines, computes)
         spread(self.tree, depth, opened)
         self.nodes: list[dict[str, Any]] = []
@@ -135,11 +133,10 @@ class Content:
 
     def _mark_differences(self, model: Captured) -> None:
         """Mark the operators that call the original, and those that stop gradients."""
-        ruled = {name.replace(".", "_") for name, _ in model.about.own_rules}
+        ruled = {f"{model.system}_{x}".replace(".", "_") for x, _ in model.about.own_rules}
         for node, record in zip(self.seen.operators, self.operators, strict=False):
             if node.op.name.startswith(f"{model.system}_"):
-                own = node.op.name.removeprefix(f"{model.system}_") in ruled
-                record["mark"] = "rule" if own else "box"
+                record["mark"] = "rule" if node.op.name in ruled else "box"
             elif node.op.name == "StopGradient":
                 record["mark"] = "cut"
 
@@ -148,16 +145,18 @@ class Content:
         reads = [x for x in stopped.operands if x in self._tensors]
         reads = reads or ([] if self.seen.operators else [*self.seen.inputs])
         line = self._line(None if stopped.line is None else Location(*stopped.line))
-        unknown = {"shape": [], "dtype": "", "unknown": True, "sign": "", "line": line, "ms": 0.0}
-        nothing = _number(self._formulas, "", "")
+        unknown: dict[str, Any] = {"shape": [], "dtype": "", "unknown": True, "sign": ""}
+        unknown |= {
+            "line": line,
+            "ms": 0.0,
+            "formula": _number(self._formulas, "", ""),
+            "reads": [],
+        }
         unread = list(words("explorer_unread"))  # parameters, where modules aren't known
         calls = [(stopped.operator, [stopped.operator] * 2)]
         for _, colon, kind in (scope.rpartition(": ") for scope in stopped.rest):
             calls.append((kind, [kind] * 2 if colon else unread))
-        rows: list[dict[str, Any]] = [
-            {**unknown, "op": name, "title": title, "formula": nothing, "reads": []}
-            for name, title in calls
-        ]
+        rows = [{**unknown, "op": name, "title": title} for name, title in calls]
         rows[0]["reads"] = [self._tensors[x] for x in reads]
         for row, scope in zip(rows, [stopped.scope, *stopped.rest], strict=True):
             for x, i in self._parameters.items():
@@ -181,8 +180,7 @@ class Content:
 
     def _where(self, node: Node) -> Location:
         """Return the line of the model's own code, or of the user's that calls it."""
-        place = self._places.get(node)
-        return node.where if place is None else Location(place, 0)
+        return Location(self._places[node], 0) if node in self._places else node.where
 
     def _line(self, where: Location | None) -> int:
         """Return the number of a line of code; that of an empty line if it isn't the user's."""

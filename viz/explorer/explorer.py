@@ -38,8 +38,7 @@ class Explorer(Page):
         super().__init__(data=sent)
 
     def _title(self) -> Pair:
-        name = self.data["name"]
-        english, chinese = self.data["heading"]
+        name, (english, chinese) = self.data["name"], self.data["heading"]
         return f"{name}: {english}", f"{name}：{chinese}"
 
     def text(self) -> Pair:
@@ -50,8 +49,7 @@ class Explorer(Page):
         return "\n".join(line[0] for line in lines), "\n".join(line[1] for line in lines)
 
     def _top(self) -> list[dict[str, Any]]:
-        nodes = self.data["nodes"]
-        return [nodes[i] for i in nodes[0].get("children", ())]
+        return [self.data["nodes"][i] for i in self.data["nodes"][0].get("children", ())]
 
     def _line(self, node: dict[str, Any]) -> str:
         """Describe a module in one line of text: its name, its class, the shape, |∂y|."""

@@ -45,8 +45,7 @@ def _broken(data: Mapping[str, Any]) -> list[Finding]:
     operators, portraits = data["operators"], data["portraits"]
 
     def bad(i: int, key: str) -> int:
-        number = operators[i].get(key)
-        return 0 if number is None else int(portraits[number].get("bad", 0))
+        return portraits[operators[i][key]].get("bad", 0) if key in operators[i] else 0
 
     found = []
     for key, of, order in (("explorer_nan", "v", 1), ("explorer_nan_back", "g", -1)):
@@ -163,8 +162,7 @@ def _shares(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) -> list[
         largest, size = max(((i, sizes[i][key]) for i in parts), key=lambda pair: pair[1])
         of_parts = [[sum(took[i] for i in parts[p]) for p in parts] for took in rounds]
         if whole and (key != "explorer_time" or len(slowest(of_parts)) == 1):
-            said = row(key, share=f"{100 * size / whole:.0f}")
-            shares.setdefault(largest, {})[key] = said
+            shares.setdefault(largest, {})[key] = row(key, share=f"{100 * size / whole:.0f}")
     for i, texts in shares.items():
         key = [*texts][-1]
         op = max((each[k][key], k) for k in parts[i])[1]

@@ -75,15 +75,15 @@ def seen_whole(
     try:
         model = captured(*prepared(obj, inputs, named, loss))
     except TraceError as error:
-        made = None if whole is False else stopped_explorer(obj, error)
-        if made is None:
+        if whole is False or (made := stopped_explorer(obj, error)) is None:
             raise
         return made
     if model is None:
         if named or loss is not None:
             raise TypeError(printed("step_model_only", value=brief(obj)))
         return ours_whole(obj, inputs, fed, first) if whole else None
-    if whole is False or (whole is None and not is_large(model)):
+    few = sum(n.op not in SOURCES for n in ancestors(model.outputs)) <= FEW
+    if whole is False or (whole is None and few):
         return model
     return explorer_of(obj, model, first, loss)
 
@@ -104,11 +104,6 @@ def still_of(
     if not isinstance(made, Explorer):
         raise TypeError(printed("cannot_draw", value=brief(obj)))
     return Still(made)
-
-
-def is_large(model: Captured) -> bool:
-    """Return whether a model has too many operators to look at one by one."""
-    return sum(n.op not in SOURCES for n in ancestors(model.outputs)) > FEW
 
 
 def ends_of(graph: Graph) -> list[Node]:
@@ -169,8 +164,7 @@ def graph_whole(
     values = Interpreter(ends)(feeds, {v: v.attrs["value"] for v in graph.variables})
     for y, value in zip(ends, values, strict=True):
         y.spec = Spec(np.shape(value), y.dtype)  # a length that depends on values is known now
-    none = dict.fromkeys(leaves)
-    model = Captured("minigrad", graph, ends, feeds, leaves, values, none, ())
+    model = Captured("minigrad", graph, ends, feeds, leaves, values, dict.fromkeys(leaves), ())
     seen = RunRecorder(model)
     return Explorer(Content(name, model, seen, None, first.depth, first.opened), None, first.focus)
 
@@ -179,8 +173,7 @@ def explorer_of(
     obj: Any, model: Captured, first: FirstView = PLAIN, loss: Callable[[Any], Any] | None = None
 ) -> Explorer:
     """Return the explorer of a captured model; obj: the model itself, for its name."""
-    within = "" if loss is None else "model"
-    view = None, first.depth, first.opened, within
+    view = None, first.depth, first.opened, "" if loss is None else "model"
     content = Content(name_of(obj), model, RunRecorder(model), *view)
     if content.data["backward"] and loss is None and any(y.shape for y in model.outputs):
         content.data["about"] = list(row("explorer_from_sum"))
@@ -189,8 +182,7 @@ def explorer_of(
 
 def stopped_explorer(obj: Any, error: TraceError) -> Explorer | None:
     """Return the explorer of what ran before a model raised; None if that isn't known."""
-    stopped = None if error.before is None else error.before()
-    if stopped is None:
+    if error.before is None or (stopped := error.before()) is None:
         return None
     content = Content(name_of(obj), stopped.model, RunRecorder(stopped.model), stopped)
     content.data["failure"] = list(error.pair)
