@@ -345,3 +345,12 @@ def test_films_side_by_side_say_the_ticks_of_their_clocks() -> None:
     assert ticks[:5] == ["[built 1", "[run 1", "[gradient 1", "[gradient 2", "[run 2"]
     assert dynamic.frames[1].caption[1].startswith("[构建 1, 运行 1] ")
     assert not [f for f in film(e5()).frames if f.caption[0][0] == "["], "one alone needs none"
+
+
+def test_the_first_gradient_that_is_not_finite_is_marked() -> None:
+    """The root of zero has an infinite slope, and zero times infinity is no number."""
+    x = mg.tensor([0.0, 4.0], requires_grad=True, name="x")
+    (film,) = viz.step((mg.sqrt(x * 1) * mg.tensor([0.0, 1.0])).sum()).films
+    last = {t: track.gradients[-1][1] for t, track in film.tracks.items() if track.gradients}
+    assert sum(summary.bad for summary in last.values()) == 2, "that of x * 1, and that of x"
+    assert sum(summary.origin for summary in last.values()) == 1

@@ -161,7 +161,7 @@ function brief(g, scale) {
   });
   cells.forEach((found, i) => {
     if (mute(i) || !found) return;
-    if (bars(grids[i])) beneath(pictures[i], places[i], scale, shape("rect", { class: "mg-short-sheet" }, group), [wide, high]);
+    if (bars(grids[i])) group.prepend(beneath(pictures[i], places[i], scale, [wide, high]));
     for (const { x, y, text } of found) {
       const place = { x: (x - (wide * scale) / 2).toFixed(1), y: (y - (high * scale) / 2).toFixed(1) };
       shape("text", { class: `mg-short-cell${back(i) ? " mg-short-of-grad" : ""}`, ...place, "text-anchor": "middle" }, group).textContent = text;
@@ -191,14 +191,14 @@ const bars = (grid) => Boolean(grid) && !grid.includes(";");
 /**
  * Bars have what is left below their numbers, which have a sheet; if that is too little, the numbers stand for them.
  * @param {Element} slot @param {{x: number, y: number, across: number, down: number}} place @param {number} scale
- * @param {Element} sheet in pixels from the middle of the card @param {[number, number]} card its size
+ * @param {[number, number]} card its size. Returns the sheet, in pixels from the middle of the card.
  */
-function beneath(slot, { x, y, across, down }, scale, sheet, [wide, high]) {
+function beneath(slot, { x, y, across, down }, scale, [wide, high]) {
   const [all, left] = [down * SWATCH_HIGH * scale, down * SWATCH_HIGH * scale - DIGIT];
   const at = { x: (x - wide / 2) * scale, y: (y - high / 2) * scale, width: across * SWATCH_WIDE * scale, height: left < SLIVER ? all : DIGIT };
-  for (const [name, size] of Object.entries(at)) sheet.setAttribute(name, size.toFixed(1));
   const low = `translate(${x.toFixed(1)},${(y + DIGIT / scale).toFixed(1)}) scale(${across.toFixed(3)} ${((down * left) / all).toFixed(3)})`;
   setPlace(slot, left < SLIVER ? "scale(0)" : low);
+  return shape("rect", { class: "mg-short-sheet", ...at });
 }
 
 /** Where a swatch stands: at its own place, or for a while elsewhere. @param {Element} slot @param {string} place */

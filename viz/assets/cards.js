@@ -45,7 +45,7 @@ function material({ kind }, { born, ran, done, of, freed, again, value, gradient
     "mg-freed": freed,
     "mg-anew": again,
     "mg-bad": value?.bad || gradient?.bad,
-    "mg-origin": value?.origin || (GIVEN.has(kind) && value?.bad),
+    "mg-origin": value?.origin || gradient?.origin || (GIVEN.has(kind) && value?.bad),
     "mg-bad-back": gradient?.bad,
   };
 }

@@ -109,6 +109,7 @@ function play(model, el) {
   for (const [i, graph] of data.graphs.entries())
     graphs.push(stage(graph, i, data, model, parts.stages, scale, { choose, hover, repaint, graphs: () => graphs }));
   const foldable = data.graphs.filter((g) => g.layers !== g.shown && (g.views[g.layers] || !alone));
+  root.classList.toggle("mg-folds", Boolean(foldable.length));
   if (foldable.length) {
     const folding = button("", labels.fold, parts.tools, () => {
       for (const [i, graph] of data.graphs.entries()) {

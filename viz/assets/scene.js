@@ -180,8 +180,9 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   fill(box, state);
   unroll(box, data, index, stage.plan);
   const { value, gradient } = state;
-  if (Boolean(box.seen.origin) !== Boolean(value?.origin)) reword(box.g, value?.origin && data.words.mark_origin);
-  box.seen.origin = value?.origin;
+  const origin = Boolean(value?.origin || gradient?.origin);
+  if (Boolean(box.seen.origin) !== origin) reword(box.g, origin && data.words.mark_origin);
+  box.seen.origin = origin;
   const held = (stopped && notes[stopped]) || (value ? beside(value) : "");
   const { left, right } = stage.extent(box.g);
   const grad = gradientRow(gradient, share, right - left - 22);

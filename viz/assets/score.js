@@ -111,7 +111,7 @@ function score(place, data, { hover }) {
  */
 function scoreKey(place, { lanes, words, swatches, nodes }) {
   const marks = lanes.flatMap(({ notes }) => notes.map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort === "input" && kind === "built" ? "declared" : sort || kind)));
-  marks.push("held", "now", ...Object.values(nodes).flatMap(({ values }) => values.map(([, { bad }]) => (bad ? "bad" : ""))));
+  marks.push("held", "now", ...Object.values(nodes).flatMap(({ values, gradients }) => [...values, ...gradients].map(([, { bad }]) => (bad ? "bad" : ""))));
   const looks = { built: words.key_built, both: words.phase_both, run: words.key_ran, declared: null, input: words.key_input, seed: words.key_seed, gradient: words.gradient,
     ...(lanes[0]?.columns ? {} : { asked: words.key_asked, constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now }) };
   place.replaceChildren();

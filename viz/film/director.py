@@ -349,7 +349,9 @@ class Director:
         flows = {edge: flow} if edge else {}
         marks = (Mark(GRADIENT, i),)
         frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(source)))
-        track.gradients.append((frame, summarize(total)))
+        now, last = summarize(total), None if first else track.gradients[-1][1]
+        origin = last.origin if last and last.bad else not summarize(upstream).bad
+        track.gradients.append((frame, replace(now, origin=now.bad and origin)))
         earlier = () if first or not track.shares else track.shares[-1][1]
         track.shares.append((frame, (*earlier, (self.nodes[s].label, flow.value.text))))
         self._keep(i, total)

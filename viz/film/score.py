@@ -226,13 +226,8 @@ def _by_call(
 def _disambiguate(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, Row]]:
     """Prefix the labels of rows with operator names where several share one expression."""
     shared = Counter(key[:3] for key in {key for key, row in found.values() if row.is_code})
-    return {
-        i: (
-            key,
-            row._replace(label=f"{_within(*key[3:])}  {row.label}") if shared[key[:3]] > 1 else row,
-        )
-        for i, (key, row) in found.items()
-    }
+    own = {k: f"{_within(*k[3:])}  " if shared[k[:3]] > 1 else "" for k, _ in found.values()}
+    return {i: (k, row._replace(label=own[k] + row.label)) for i, (k, row) in found.items()}
 
 
 def _within(group: str, name: str) -> str:

@@ -131,7 +131,8 @@ def _on_card(film: Film, box: PictureNode, state: BoxState, step: int) -> cards.
         "anew": state.again,
         "now": state.now and not film.still,
         "bad": state.bad,
-        "origin": state.value and (state.value.origin or (given and state.value.bad)),
+        "origin": (state.value and (state.value.origin or (given and state.value.bad)))
+        or (state.gradient and state.gradient.origin),
         "bad-back": bool(state.gradient and state.gradient.bad),
     }
     held = None if named or state.failed else state.value

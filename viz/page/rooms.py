@@ -37,7 +37,7 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     # Where it plays, cards of both modes are of one size: the same node, the same place.
     plan = few and value and (film.picture.kind == "static" or not film.still)
     back = any(s.raster for s in gradients)
-    origin = any(s.origin for s in values)
+    origin = any(s.origin for s in (*values, *gradients))
     return CardSpace(width, gradient, clock, plan, languages, False, swatch, back, origin)
 
 
