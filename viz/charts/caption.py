@@ -53,7 +53,7 @@ def folded(text: str, axes: Any, width: float = 0) -> str:
     width = width or across(axes)
     lines = broken(text, width)
     tried = (broken(text, part * width) for part in EVEN)
-    alike = (x for x in tried if len(x) == len(lines) and x[-1][-1] != "…")
+    alike = (x for x in tried if len(x) == len(lines) and x[-1][-1:] != "…")
     return "\n".join(next(alike, lines))
 
 
