@@ -134,7 +134,8 @@ function scoreOf(atlas, canvas, pen) {
     if (group !== m.root) pen.text(titleOf(m, group), g.columns.name[0], 11, g.columns.name[1] - 6);
     for (const [name, [x, w]] of shownColumns()) {
       c.fillStyle = name === sorted || name === score.over ? ink.ink : ink.soft;
-      pen.text(`${speech.line(`column_${name}`)}${name === sorted ? " ↓" : ""}`, x, 11, w);
+      const head = name === "weights" && !g.wide ? "|∂w|" : speech.line(`column_${name}`); // there is no room for more
+      pen.text(`${head}${name === sorted ? " ↓" : ""}`, x, 11, w);
     }
     c.fillStyle = ink.soft;
     const middle = at(m.n);
