@@ -84,6 +84,9 @@ function pane(data, parent, choose, scale, each) {
       g.setAttribute("role", "button");
       mine(g);
       halo(g);
+      const [wide = 0] = numbers(g.querySelector(".mg-card"), "width");
+      const badge = shape("text", { class: "mg-badge", "text-anchor": "end", x: -2, y: 10 }, g);
+      badge.style.transform = `translate(${wide}px) scale(calc(1 / var(--mg-scale)))`; // in its corner
       g.addEventListener("click", () => choose(g.id, picture));
       g.addEventListener("keydown", (e) => {
         if (e.key === "Enter") choose(g.id, picture);
@@ -128,11 +131,14 @@ function pane(data, parent, choose, scale, each) {
         }
         const seen = String(data.values[panel.held[part.g.id]]?.swatch ?? "");
         if (said !== part.said && part.slot) part.slot.textContent = said;
+        const badge = part.g.querySelector(".mg-badge");
+        if (badge) badge.textContent = kind === "absent" ? "" : sign; // of a card too small for its value; dots say it themselves
         if (seen !== part.seen && part.swatch) part.swatch.innerHTML = seen && swatch(seen);
         if (part.card && (look !== part.look || said !== part.said || seen !== part.seen)) renewBrief(part.g);
         Object.assign(part, { look, said, seen });
       }
       even(drawing);
+      if (zoom?.scale) badges(drawing, zoom.scale);
       const stays = now.filter((g) => !g.classList.contains("mg-gone"));
       about = [stays, now, ran].find((some) => some.length) ?? [];
       if (!zoom?.whole()) bring(drawing, about);

@@ -53,22 +53,19 @@ def folded(text: str, axes: Any, width: float = 0) -> str:
     width = width or across(axes)
     lines = broken(text, width)
     tried = (broken(text, part * width) for part in EVEN)
-    alike = (x for x in tried if len(x) == len(lines) and x[-1][-1:] != "…")
+    alike = (x for x in tried if len(x) == len(lines) and not x[-1].endswith("…"))
     return "\n".join(next(alike, lines))
 
 
 def caption(axes: mpl.Axes, text: str, above: float = 10) -> None:
     """Write a caption `above` points over the axes; `align` gives it all the width there is."""
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(text, (0, 1), (0, above), label=CAPTION, **SPACED, **place)
+    axes.annotate(text, (0, 1), (0, above), label=CAPTION, in_layout=False, **SPACED, **place)
 
 
 def align(figure: Any, title: Any) -> None:
     """Move title and captions to the left edge of the labels; a caption has all the width."""
-    captions = [text for axes in figure.axes for text in axes.texts if text.get_label() == CAPTION]
-    for text in captions:
-        text.set_visible(False)
-    right = max(axes.get_tightbbox().x1 for axes in figure.axes)
+    right = max(axes.get_tightbbox().x1 for axes in figure.axes)  # without captions
     lefts: dict[int, float] = {}  # of the axes that stand below each other
     for axes in figure.axes:
         axes.get_ylim()  # also brings the transforms up to date
@@ -78,8 +75,8 @@ def align(figure: Any, title: Any) -> None:
     for axes in figure.axes:
         whole = axes.get_window_extent()
         left = lefts[round(whole.x0)]
-        for text in (text for text in captions if text.axes is axes):
-            text.set_visible(True)
+        for text in (text for text in axes.texts if text.get_label() == CAPTION):
+            text.set_in_layout(True)
             text.xyann = (left * 72 / figure.dpi, text.xyann[1])
             room = (right - whole.x0 - left) * 96 / figure.dpi
             text.set_text(folded(text.get_text(), axes, room))
@@ -88,11 +85,7 @@ def align(figure: Any, title: Any) -> None:
 
 
 def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str]]) -> None:
-    """Name each line where it ends (x, y, name).
-
-    Names that would overlap are moved apart; a fine stroke joins a moved one to its end. The limits
-    of the axes are final.
-    """
+    """Name each line where it ends (x, y, name); a fine stroke joins a name that was moved."""
     axes.get_ylim()  # also brings the transforms up to date
     room = LONG[is_slim(across(axes) / AXES / 96)]
     names = ["\n".join(broken(name, room)) for *_, name in ends]

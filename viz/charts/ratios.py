@@ -49,8 +49,6 @@ class Ratio:
 def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     """Chart ratios: a dot is a median, its bar the spread; left of 1 is quicker.
 
-    A bar that reaches over 1 says neither: no difference was measured.
-
     source: the file that `python tasks.py bench --json FILE` wrote, or what it holds; `only` picks
     the workloads whose names contain it.
 

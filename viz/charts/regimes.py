@@ -101,9 +101,9 @@ def _draw(
         more: dict[str, Any] = {"yerr": [below, above], "capsize": 3, "label": name[i]}
         line, *_ = axes.errorbar(sizes, middle, color=color, lw=2, **more)
         unsure = [(size, spread[0]) for size, spread in found if spread[1] <= 1 <= spread[2]]
-        look: dict[str, Any] = {"mfc": theme.TOKENS["paper"][0], "mec": color, "zorder": 3}
-        look |= {"color": color, "marker": line.get_marker(), "ls": "none", "mew": 1.5}
-        axes.plot([size for size, _ in unsure], [ratio for _, ratio in unsure], **look)  # hollow
+        look: dict[str, Any] = {"color": color, "mfc": theme.TOKENS["paper"][0], "mec": color}
+        x_y = [size for size, _ in unsure], [ratio for _, ratio in unsure]
+        axes.plot(*x_y, line.get_marker(), **look)  # hollow
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
@@ -126,8 +126,6 @@ def _halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
     low, high = low / words, high * words
     axes.set_ylim(low, high)
     axes.axhline(1, color=theme.TOKENS["ink"][0], lw=1.2, marker="", zorder=1)
-    axes.spines["left"].set_visible(False)
-    axes.tick_params(axis="y", which="both", length=0)
     for side, ends, at in zip(sides, ((low, 1), (1, high)), (0, 1), strict=True):
         mode = mode_of(side)
         color = MODES[mode][0] if mode else theme.TOKENS["soft"][0]

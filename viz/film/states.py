@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from viz.film.film import Film, Track, latest
 from viz.picture import cards
-from viz.picture.boxes import GIVEN, Picture, PictureNode, paths
+from viz.picture.boxes import GIVEN, NUMERIC, Picture, PictureNode, paths
 from viz.picture.summary import Summary
 from viz.picture.swatch import encoded
 from viz.picture.theme import MARKS
@@ -117,7 +117,7 @@ def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, c
 
 
 def _on_card(film: Film, box: PictureNode, state: BoxState, step: int) -> cards.State:
-    named = box.given and bool(box.name) and box.kind in ("constant", "group")  # by its value
+    named = box.name and box.given and (box.kind == "group" or NUMERIC.match(box.name))
     given = box.given  # neutral: it did not run
     plan = film.picture.kind == "static" and not state.ran and box.kind != "constant"
     there = state.born and not state.failed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from minigrad.diagnostics.messages import get_language
 from viz.film.film import Film, Track
-from viz.picture.boxes import Picture, PictureNode
+from viz.picture.boxes import NUMERIC, Picture, PictureNode
 from viz.picture.cards import CardSpace
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
@@ -24,7 +24,7 @@ def card_spaces(film: Film, drawn: Picture, *languages: str) -> dict[str, CardSp
 def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) -> CardSpace:
     inside = _inside(film, node)
     several = node.given and node.kind == "group"  # of which none speaks for all
-    value = not several and (node.kind != "constant" or not node.name)  # which is its value
+    value = not several and not (node.kind == "constant" and NUMERIC.match(node.name))
     values = [s for t in inside[-1:] for _, s in t.values]
     gradients = [s for t in inside[-1:] for _, s in t.gradients if not several]
     swatch = value and any(s.raster for s in values)

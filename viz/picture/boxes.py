@@ -16,6 +16,7 @@ from viz.words.text import Pair, row
 GIVEN = ("input", "parameter", "variable", "constant")  # kinds that compute nothing
 PARAMETERS = "parameters"  # the operator of a folded group that holds nothing else
 REPEATED = re.compile(r" × \d+(?: \(\d+\))?$")
+NUMERIC = re.compile(r"-?(\d|(inf|nan|True|False)$)")  # names that are their values
 CELLS = 24  # drawn in the card of a strip, at most
 EASY = 20  # boxes that are surveyed at a glance; the first drawing opens groups up to here
 

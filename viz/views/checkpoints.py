@@ -176,10 +176,7 @@ def _peak(choice: Choice) -> Pair:
 
 
 def _area(choice: Choice, first: Choice, peak: Pair) -> str:
-    """Draw the bytes in use, step by step, and those without a budget, on one scale.
-
-    It is as wide as there is room: shapes are stretched, words are not.
-    """
+    """Draw the bytes in use, step by step; as wide as there is room, without stretching words."""
     held, budget, boundary = choice.planned.held, choice.budget, choice.planned.boundary
     top, last = int(first.planned.held.max(initial=1)), max(len(held), 1)
 

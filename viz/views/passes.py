@@ -176,8 +176,7 @@ def _panel(
 ) -> Panel:
     """Show both graphs in one drawing, and what became of their nodes and arrows.
 
-    given: what replaces something else now. A node that is only further down than a change is
-    another object afterwards, but the same operator on the same operands: it bears no mark.
+    given: what replaces something else now. A node that is only below a change bears no mark.
     """
     before, after = drawn.of(start), drawn.of(end)
     heirs = {drawn.names.get(x) for x in given}
