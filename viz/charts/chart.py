@@ -19,7 +19,7 @@ from unicodedata import east_asian_width
 from minigrad.diagnostics.messages import Pair
 from viz.assets import source
 from viz.charts.caption import AXES, SPACED, align, folded, is_slim
-from viz.charts.image import BROAD, NARROW, as_image, size_of
+from viz.charts.image import BROAD, NARROW, as_image
 from viz.page.document import DARK, FONT, LIGHT, Document, table_html
 from viz.picture import mpl
 from viz.picture.fonts import font_face
@@ -35,7 +35,8 @@ LANGS: tuple[Lang, Lang] = ("en", "zh")
 # Pixels that a page has for a chart at least: on a phone, in a notebook, on a wide screen.
 PHONE, SCREEN, WIDE = 318, 656, 1180
 LARGEST = round(1.15 * SCREEN)  # to which a chart grows with its page, so that its words stay small
-IN_PAGE = {"svg.fonttype": "none", "savefig.pad_inches": 0.02}  # texts are texts; a card has room
+IN_PAGE = {"svg.fonttype": "none"}  # texts are texts
+MARGIN = 0.02  # inches around it: its card has room
 NEAR, TRIES = 8, 5  # pixels by which a chart may be narrower; how often it is tried
 FINE = re.compile(r"(?<=\.\d)\d+(?= [\d\n-])")  # of a place, less than a tenth of a pixel
 
@@ -92,22 +93,20 @@ class Chart(Document):
         if lang not in LANGS:
             raise ValueError(f'save: lang is "en" or "zh", got {lang!r}')
         i = LANGS.index(lang)
-        write(path, self._render(kind, i, self.title[i]))
+        with chart_style(), io.BytesIO() as file:
+            figure = self._figure(i, self.title[i], self.size[0])
+            figure.savefig(file, format=kind, metadata=UNDATED[kind])
+            write(path, file.getvalue())
         return Path(path)
 
-    def _render(
-        self, kind: str, i: int, title: str, settings: Any = None, inches: float = 0
-    ) -> bytes:
-        """Render the chart as a file of this kind; inches: a width other than that of its size."""
-        with chart_style(), mpl.rc_context(settings), io.BytesIO() as file:
-            wide, high = inches or self.size[0], self.size[1]
-            figure = mpl.Figure((wide, high + self.more if is_slim(wide) else high))
-            self.draw(figure, i)
-            for axes in figure.axes:
-                axes.set_xlabel(folded(axes.get_xlabel(), axes), **SPACED)
-            align(figure, figure.axes[0].set_title(title, pad=self.pad))
-            figure.savefig(file, format=kind, metadata=UNDATED[kind])
-            return file.getvalue()
+    def _figure(self, i: int, title: str, wide: float) -> mpl.Figure:
+        """Draw the chart, so many inches wide."""
+        figure = mpl.Figure((wide, self.size[1] + self.more * is_slim(wide)))
+        self.draw(figure, i)
+        for axes in figure.axes:
+            axes.set_xlabel(folded(axes.get_xlabel(), axes), **SPACED)
+        align(figure, figure.axes[0].set_title(title, pad=self.pad))
+        return figure
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self._text(), "text/html": self._shown(phone=False)}
@@ -144,14 +143,17 @@ class Chart(Document):
         """Render the chart as SVG in each of these widths, labels beside the axes included."""
         found, beside = [], 0.0  # pixels that are not of the axes: about the same in each width
         for pixels in widths:
-            for _ in range(TRIES):
-                inches = max(1, (pixels - beside) / 96 / AXES)
-                svg = self._render("svg", i, "", IN_PAGE, inches).decode()
-                over = size_of(svg)[0] - pixels
-                if -NEAR <= over <= 0:
-                    break
-                beside += over + NEAR / 2
-            found.append(svg)
+            with chart_style(), mpl.rc_context(IN_PAGE), io.StringIO() as file:
+                for _ in range(TRIES):
+                    figure = self._figure(i, "", max(1, (pixels - beside) / 96 / AXES))
+                    figure.dpi = 72  # as an SVG has it: texts are measured as they are written
+                    box = figure.get_tightbbox(mpl.RendererSVG(1, 1, io.StringIO())).padded(MARGIN)
+                    over = round(box.width * 96) - pixels
+                    if -NEAR <= over <= 0:
+                        break
+                    beside += over + NEAR / 2
+                figure.savefig(file, format="svg", bbox_inches=box, metadata=UNDATED["svg"])
+                found.append(file.getvalue())
         return found
 
     def _table(self, i: int) -> str:

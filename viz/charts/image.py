@@ -21,7 +21,7 @@ FONTS = f"{SYSTEM}'{FONT_FAMILY}', sans-serif"
 PIXEL = 96 / 72  # of a point
 SIZE = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
 TEXT = re.compile(r"<text style=\"font-size: ([\d.]+)px; font-family: [^;]*;([^>]*)>([^<]*)<")
-WORDS = re.compile("([^<>]*)</text>")
+WORDS = re.compile(">([^<>]*)</text>")
 COLOR = re.compile("#[0-9a-f]{6}")
 NARROW, BROAD = 744, 1250  # pixels of a page: one of a phone below, a wide one above
 UNKNOWN = 0.6  # em; of a glyph that the font lacks

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from matplotlib import rc_context as rc_context
     from matplotlib.axes import Axes as Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
+    from matplotlib.backends.backend_svg import RendererSVG as RendererSVG
     from matplotlib.figure import Figure as Figure
     from matplotlib.font_manager import FontEntry as FontEntry
     from matplotlib.font_manager import fontManager as fontManager
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 else:
     PLACES = (
         ".path .figure .axes .patches .lines .patheffects .ticker .image .font_manager "
-        ".backends.backend_agg"
+        ".backends.backend_agg .backends.backend_svg"
     )
 
     # It says so when it first lists the fonts of a machine, and where a font lacks the weight that

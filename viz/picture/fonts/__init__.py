@@ -21,7 +21,7 @@ def font_face(text: str, latin: bool = False) -> str:
     Only characters beyond ASCII are taken: the page's own font writes the others. latin: those,
     too, in both weights, for a page that looks alike on every system.
     """
-    letters = {c for c in text if ord(c) > 126}
+    letters = {c for c in {*text} if ord(c) > 126}
     if not latin:
         return _piece("".join(sorted(letters)))
     plain = "".join(sorted({c for c in letters if ord(c) < 256} | {*map(chr, range(32, 127))}))
