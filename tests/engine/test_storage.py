@@ -1365,6 +1365,7 @@ def test_bytes_cut_out_and_put_in(start: float, length: int, other: bytes, tmp_p
     survives(tmp_path / "file")
 
 
+LETTERS = 'ab0_. "\\\0é文😀'  # of all there are, a table takes seconds to make
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -1373,7 +1374,7 @@ JSON = st.recursive(
     | st.sampled_from([{"dim": 0}, {"dtype": "int64"}, {"graph": 0}, {"node": 0}, {"entry": 0}])
     | st.sampled_from([{"float": "nan"}, {"array": ["int64", [1], [3]]}, {"mark": "leaf"}]),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(LETTERS, max_size=3), inner, max_size=2)
     ),
     max_leaves=4,
 )

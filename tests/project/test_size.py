@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tomllib
+from unittest import mock
 
 import pytest
 import size
@@ -29,10 +28,15 @@ def test_who_goes_over_a_ceiling_is_told_what_to_write_where(
         test_a_package_stays_below_its_ceiling("viz")
 
 
-def test_the_summary_of_a_run_reports_every_size() -> None:
-    command = [sys.executable, "-m", "pytest", "-q", __file__, "-k", "ceiling"]
-    said = subprocess.run(command, capture_output=True, text=True, encoding="utf-8").stdout
-    assert size.report() in said
+@pytest.mark.parametrize("ran", [True, False])
+def test_the_summary_of_a_run_reports_every_size(request: pytest.FixtureRequest, ran: bool) -> None:
+    conftest = request.config.pluginmanager.get_plugin(str(size.ROOT / "tests" / "conftest.py"))
+    summary = mock.Mock(stats={})
+    here = mock.Mock(fspath=__file__ if ran else "test_voice.py")
+    summary.getreports.side_effect = lambda kind: [here] if kind == "passed" else []
+    conftest.pytest_terminal_summary(summary, mock.Mock(stash={}))
+    said = [call.args[0] for call in summary.write_line.call_args_list]
+    assert said == ([size.report()] if ran else [])
 
 
 @pytest.mark.parametrize(

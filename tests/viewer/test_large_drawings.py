@@ -489,7 +489,7 @@ def test_where_nothing_repeats_nothing_is_grouped() -> None:
 
 # ---- Above every limit ----------------------------------------------------------------------
 
-SIZES = [301, 1501, *(pytest.param(count, marks=pytest.mark.exhaustive) for count in (401, 801))]
+SIZES = [301, *(pytest.param(count, marks=pytest.mark.exhaustive) for count in (401, 801, 1501))]
 
 
 def noise(count: int) -> tuple[Any, mg.Graph]:
@@ -511,6 +511,15 @@ def test_every_view_shows_something_above_its_limits(count: int) -> None:
         told = shown._repr_mimebundle_()
         html = (told[0] if isinstance(told, tuple) else told)["text/html"]
         assert "<img" in html or "<table" in html
+
+
+def test_so_does_every_view_of_a_graph_that_nobody_lays_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As of 1,501 operators, with a limit of fewer."""
+    for module in (drawing, scenes):
+        monkeypatch.setattr(module, "LAYOUT_LIMIT", 300)
+    test_every_view_shows_something_above_its_limits(401)
 
 
 def test_passes_of_more_than_can_be_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ moves when it does.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from dataclasses import dataclass, field
 from html import escape
 
@@ -304,7 +305,12 @@ def plain(text: str, limit: int = NAME_LIMIT) -> str:
 
 def wide(text: str, size: int) -> float:
     """Estimate the width of a text in pixels; rather too wide than too narrow."""
-    return size * sum(_em(c) for c in text)
+    return size * _ems(text)
+
+
+@lru_cache(maxsize=4096)
+def _ems(text: str) -> float:
+    return sum(map(_em, text))
 
 
 def _em(c: str) -> float:
