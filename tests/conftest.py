@@ -15,6 +15,7 @@ import forks
 import hypothesis
 import pytest
 import size
+from _pytest.doctest import DoctestModule
 from covering import few
 from fixtures import english, own_graph  # noqa: F401 - fixtures of all files
 
@@ -64,10 +65,21 @@ def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The kernels of nbval are forks, too; each notebook still has its own."""
+    config.pluginmanager.register(WithExamples())  # here, it is asked about all folders
     if forks.POSSIBLE and config.getoption("nbval", False):
         import ipykernel.kernelspec
 
         ipykernel.kernelspec.get_kernel_dict = lambda *_, **__: forks.kernel_spec()
+
+
+class WithExamples:
+    """Collects no examples from a file without any, which takes a third of the collection."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Iterator[None]:
+        found = yield
+        shown = file_path.suffix != ".py" or ">>> " in file_path.read_text("utf-8")
+        return [files for files in found if shown or not isinstance(files, DoctestModule)]
 
 
 @pytest.fixture(autouse=True)

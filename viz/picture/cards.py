@@ -303,14 +303,10 @@ def plain(text: str, limit: int = NAME_LIMIT) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+@lru_cache(maxsize=4096)
 def wide(text: str, size: int) -> float:
     """Estimate the width of a text in pixels; rather too wide than too narrow."""
-    return size * _ems(text)
-
-
-@lru_cache(maxsize=4096)
-def _ems(text: str) -> float:
-    return sum(map(_em, text))
+    return size * sum(map(_em, text))
 
 
 def _em(c: str) -> float:
