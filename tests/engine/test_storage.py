@@ -1374,7 +1374,8 @@ JSON = st.recursive(
     | st.sampled_from([{"dim": 0}, {"dtype": "int64"}, {"graph": 0}, {"node": 0}, {"entry": 0}])
     | st.sampled_from([{"float": "nan"}, {"array": ["int64", [1], [3]]}, {"mark": "leaf"}]),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(LETTERS, max_size=3), inner, max_size=2)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(LETTERS, max_size=3), inner, max_size=2)
     ),
     max_leaves=4,
 )

@@ -35,7 +35,7 @@ LANGS: tuple[Lang, Lang] = ("en", "zh")
 # Pixels that a page has for a chart at least: on a phone, in a notebook, on a wide screen.
 PHONE, SCREEN, WIDE = 318, 656, 1180
 LARGEST = round(1.15 * SCREEN)  # to which a chart grows with its page, so that its words stay small
-IN_PAGE = {"svg.fonttype": "none"}  # texts are texts
+IN_PAGE: Any = {"svg.fonttype": "none"}  # texts are texts
 MARGIN = 0.02  # inches around it: its card has room
 NEAR, TRIES = 8, 5  # pixels by which a chart may be narrower; how often it is tried
 FINE = re.compile(r"(?<=\.\d)\d+(?= [\d\n-])")  # of a place, less than a tenth of a pixel
@@ -147,7 +147,8 @@ class Chart(Document):
                 for _ in range(TRIES):
                     figure = self._figure(i, "", max(1, (pixels - beside) / 96 / AXES))
                     figure.dpi = 72  # as an SVG has it: texts are measured as they are written
-                    box = figure.get_tightbbox(mpl.RendererSVG(1, 1, io.StringIO())).padded(MARGIN)
+                    pen = mpl.RendererSVG(1, 1, io.StringIO())  # type: ignore[no-untyped-call]
+                    box = figure.get_tightbbox(pen).padded(MARGIN)
                     over = round(box.width * 96) - pixels
                     if -NEAR <= over <= 0:
                         break

@@ -8,8 +8,8 @@ moves when it does.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import escape
 
 from viz.picture import swatch
