@@ -36,15 +36,17 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "static": ("Static graph", "静态图"),
     "dynamic_as": ("PyTorch", "PyTorch"),
     "static_as": ("TensorFlow 1, compilers", "TensorFlow 1、编译器"),
-    "built": ("operators built", "个算子构建"),
-    "ran": ("run", "次运行"),
+    "built": ("operators built", "个新建算子"),
+    "ran": ("operator runs", "次算子运行"),
+    "built_short": ("built", "个新建算子"),
+    "ran_short": ("run", "次算子运行"),
     "run": ("run", "运行"),
     BOTH: ("build + run", "构建 + 运行"),
     "build": ("build", "构建"),
     "thrown": ("{} graphs, each thrown away", "{} 张图，用完就扔"),
     "kept": ("{} graph, kept", "{} 张图，一直保留"),
-    "held": ("value held", "持有值"),
-    "waits": ("waiting for a value", "等待值"),
+    "held": ("value held", "已有值"),
+    "waits": ("waiting for a value", "等待求值"),
     "now": ("now", "此刻"),
     "equal": ("✓ same results both ways, bit for bit", "✓ 两种方式结果逐位相同"),
     "alt": (
@@ -240,9 +242,10 @@ class Drawn:
     def lane(self, staff: Staff) -> str:
         kind = staff.film.picture.kind
         numbers = [staff.count(BUILT), staff.count(RUN)]
+        keys = ("built_short", "ran_short") if self.layout.phone else ("built", "ran")
         tally = " · ".join(
             f'<tspan class="b {color} large">{number}</tspan><tspan dx="4">{self.say(key)}</tspan>'
-            for key, color, number in zip(("built", "ran"), ("built", "run"), numbers, strict=True)
+            for key, color, number in zip(keys, ("built", "run"), numbers, strict=True)
         )
         name = f'<tspan class="b name">{self.say(kind)}</tspan>'
         system = f'<tspan class="soft" dx="10">{self.say(f"{kind}_as")}</tspan>'
@@ -338,7 +341,8 @@ class Drawn:
         for life in staff.score.lives:
             operator = any(n.row == life.row and n.sort == "operator" for n in staff.score.notes)
             start = staff.columns.index((life.start, operator))
-            end = self.x(staff.passed(life.end) - 1) + (self.column * 0.4 if dynamic else 0)
+            last = max(column for column, note in staff.notes() if note.row == life.row)
+            end = self.x(staff.passed(life.end) - 0.6) if dynamic else self.x(last)
             way = f"M{self.x(start):g} {self.y(life.row):g}H{end:g}"
             past.append(f'<path class="life {"lives" if dynamic else "waits"}" d="{way}"/>')
         notes = list(staff.notes())
