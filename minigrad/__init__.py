@@ -32,8 +32,8 @@ from minigrad.functions import protocol
 __version__ = "0.2.0"
 
 threads.begin()
-if (_hiding := loading.hiding("viz", __file__)) is not None:
-    warnings.warn(messages.choose(messages.fill("viz_hidden", place=_hiding)), stacklevel=2)
+if (_shadowing := loading.shadowing_file("viz", __file__)) is not None:
+    warnings.warn(messages.choose(messages.fill("viz_hidden", place=_shadowing)), stacklevel=2)
 
 if typing.TYPE_CHECKING:
     from minigrad._lazy_exports import *

@@ -162,7 +162,7 @@ class Optimizer:
     def _update(self, p: Tensor, g: Array, slots: tuple[Array, ...]) -> tuple[Array, ...]:
         """Change one parameter in place; return the new slots."""
         if events.listeners or in_body():
-            return self._reported(p, g, slots)
+            return self._update_by_ops(p, g, slots)
         array = p._array
         if type(self).rule is not Optimizer.rule or type(array) is not np.ndarray:
             new, *renewed = self.rule(array, g, *slots)
@@ -177,7 +177,7 @@ class Optimizer:
             overwrite(p, array - move)
         return tuple(renewed)
 
-    def _reported(self, p: Tensor, g: Array, slots: tuple[Array, ...]) -> tuple[Array, ...]:
+    def _update_by_ops(self, p: Tensor, g: Array, slots: tuple[Array, ...]) -> tuple[Array, ...]:
         """Update by tensors instead of arrays, so that listeners hear of each kernel.
 
         Rules of others may be written for arrays alone; of them, what is assigned is told.

@@ -82,7 +82,7 @@ context = Context()
 
 
 def in_body() -> bool:
-    """Return whether tensors are read as nodes: in a branch, loop, traced function or layer."""
+    """Return whether operators build nodes now: in a branch, loop, traced function or layer."""
     active_reader = context.now.active_reader
     return active_reader is not None and bool(active_reader.builds)
 

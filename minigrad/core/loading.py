@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 
-def hiding(package: str, beside: str) -> str | None:
+def shadowing_file(package: str, beside: str) -> str | None:
     """Return the file that an import of this package finds instead of the one next to ours.
 
     beside: a file of this package, whose neighbour is meant.

@@ -19,7 +19,7 @@ from minigrad.static.build import assign, group
 
 
 class Update(NamedTuple):
-    """The new value of a buffer, and the nodes that it is a consequence of."""
+    """An assignment to a buffer: its new value, and the nodes that must run for it to happen."""
 
     buffer: Tensor
     value: Node

@@ -80,7 +80,7 @@ def as_axes(axis: Axis) -> Axis:
 
 
 def axes_of(x: Array, axis: Axis) -> Axis:
-    """Convert axes to what NumPy takes; TypeError for any axis of a single number.
+    """Return an axis argument as NumPy takes it; TypeError if a 0-d array is given one.
 
     The shape rule says then what is wrong.
     """

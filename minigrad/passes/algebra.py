@@ -39,7 +39,7 @@ def same(a: Spec, b: Spec) -> bool:
     return a.shape is not None and a.shape == b.shape and a.dtype == b.dtype
 
 
-def _is(x: Node, number: float) -> bool:
+def _is_constant(x: Node, number: float) -> bool:
     value = value_of(x)
     return (
         value is not None
@@ -56,9 +56,9 @@ def _neutral(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | N
     """Replace x·1, x÷1, x−0, x+(−0) and x¹ by x."""
     a, b = inputs
     op, constant = node.op, state.constant
-    if b.op is constant and _is(b, NEUTRAL_RIGHT[op]) and same(a.spec, node.spec):
+    if b.op is constant and _is_constant(b, NEUTRAL_RIGHT[op]) and same(a.spec, node.spec):
         return a
-    if a.op is constant and op in NEUTRAL_LEFT and _is(a, NEUTRAL_LEFT[op]):
+    if a.op is constant and op in NEUTRAL_LEFT and _is_constant(a, NEUTRAL_LEFT[op]):
         return b if same(b.spec, node.spec) else None
     return None
 
@@ -147,7 +147,7 @@ def _matrix(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | No
     return rewrite.make(ops.matmul, operands, node, attrs)
 
 
-def _zero(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+def _drop_zeros(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """Replace x + 0 by x, x · 0 and x − x by 0: with fast_math only (NaN, infinity, −0)."""
     a, b = inputs
     if node.op is ops.add and value_of(b) == 0 and same(a.spec, node.spec):
@@ -179,7 +179,7 @@ SHAPES: Table = (
     ),
     ((ops.matmul,), _matrix, "pass_matrix"),
 )
-FAST: Table = (((ops.add, ops.mul, ops.sub), _zero, "pass_fast"),)
+FAST: Table = (((ops.add, ops.mul, ops.sub), _drop_zeros, "pass_fast"),)
 
 
 def _by_table(graph: Graph, table: Table) -> tuple[Graph, list[Change]]:

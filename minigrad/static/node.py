@@ -26,7 +26,7 @@ from minigrad.static.traced_length import TracedLength
 __all__ = ["Node"]
 
 
-class OpenSize(Lengths):
+class UnknownSize(Lengths):
     """The lengths of the axes of a node, not all of which are known: its size is no number yet."""
 
     def __init__(self, node: Node) -> None:
@@ -98,7 +98,7 @@ class Node(BaseNode, Value):
     def size(self) -> Lengths:
         """The number of elements; x.size() are the lengths of the axes, x.size(0) one of them."""
         known = [n for n in self.shape or (None,) if n is not None]
-        return size_of(tuple(known)) if self.shape == tuple(known) else OpenSize(self)
+        return size_of(tuple(known)) if self.shape == tuple(known) else UnknownSize(self)
 
     def __repr__(self) -> str:
         name, shape = one_line(self.name), show_shape(self.shape)

@@ -17,7 +17,7 @@ from spellings import LINES
 
 import minigrad as mg
 from minigrad import control, functions
-from minigrad.core.loading import hiding
+from minigrad.core.loading import shadowing_file
 from minigrad.diagnostics import foreign
 from minigrad.diagnostics.messages import get_language, set_language
 from minigrad.diagnostics.words import Word
@@ -408,11 +408,11 @@ def test_a_list_of_one_in_a_loop_is_answered_where_tensorflow_takes_it_apart(end
 def test_a_package_that_is_ours_or_of_no_file_hides_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert hiding("viz", mg.__file__) is None
-    assert hiding("json", mg.__file__) is None, "we have none of that name"
-    assert hiding("no_such_package", mg.__file__) is None
+    assert shadowing_file("viz", mg.__file__) is None
+    assert shadowing_file("json", mg.__file__) is None, "we have none of that name"
+    assert shadowing_file("no_such_package", mg.__file__) is None
     monkeypatch.setitem(sys.modules, "viz", types.ModuleType("viz"))
-    assert hiding("viz", mg.__file__) is None
+    assert shadowing_file("viz", mg.__file__) is None
 
 
 def test_a_file_that_hides_a_package_beside_ours_is_named(
@@ -422,4 +422,4 @@ def test_a_file_that_hides_a_package_beside_ours_is_named(
     monkeypatch.delitem(sys.modules, "viz", raising=False)
     (tmp_path / "viz.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
-    assert hiding("viz", mg.__file__) == str(tmp_path / "viz.py")
+    assert shadowing_file("viz", mg.__file__) == str(tmp_path / "viz.py")

@@ -27,14 +27,14 @@ NARROW, BROAD = 744, 1250  # pixels of a page: one of a phone below, a wide one 
 UNKNOWN = 0.6  # em; of a glyph that the font lacks
 
 
-def as_image(svg: str, alt: str, slim: str = "", broad: str = "") -> str:
+def as_image(svg: str, alt: str, slim_svg: str = "", broad_svg: str = "") -> str:
     """Return matplotlib's SVG, with text as text, as an <img> that scrolls where it is wide.
 
-    slim, broad: the same for a phone, and for a wide page; a separate page has both.
+    slim_svg, broad_svg: the same for a phone, and for a wide page; a separate page has both.
     """
-    page = bool(slim or broad)
+    page = bool(slim_svg or broad_svg)
     image = f'<img alt="{escape(alt)}" {_source(svg, "src", page)}>'
-    medias = {f"(max-width: {NARROW}px)": slim, f"(min-width: {BROAD}px)": broad}
+    medias = {f"(max-width: {NARROW}px)": slim_svg, f"(min-width: {BROAD}px)": broad_svg}
     others = [
         f'<source media="{media}" {_source(other, "srcset", page)}>'
         for media, other in medias.items()

@@ -137,7 +137,7 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
     for part in module.parts:
         if isinstance(part, Module):
             _find_rounds(part, computes)
-    looks = [_look(part, computes) for part in module.parts]
+    looks = [_repeat_key(part, computes) for part in module.parts]
     start, period, rounds = _repetition(looks)
     whole = period * rounds == len(looks)
     if rounds < (2 if whole else 3) or period < 2:
@@ -159,7 +159,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
-def _look(part: Module | int, computes: Sequence[str]) -> str:
+def _repeat_key(part: Module | int, computes: Sequence[str]) -> str:
     if isinstance(part, int):
         return computes[part]
     return f"{part.kind or _base(part.name)} {part.count()}"

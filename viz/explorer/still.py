@@ -87,7 +87,7 @@ class Still:
 
 
 def drawn(data: Mapping[str, Any]) -> tuple[Picture, Mapping[str, State]]:
-    """Return the picture of the module that is open at first, and the states of its cards."""
+    """Draw the module that is open at first; return its picture and the states of its cards."""
     made = _Drawn(data)
     group = data["nodes"][data.get("start", 0)]
     for number in group.get("children", ()):

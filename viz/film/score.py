@@ -100,7 +100,7 @@ def score(film: Film) -> Score:
 
 
 def counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
-    """Yield each step at which a count grows, with all counts; a long loop counts without steps."""
+    """Yield the steps at which a tally grows, with all tallies; a shortened loop is included."""
     counts = dict.fromkeys((*CLOCKS, PLANNED), 0)
     yield 0, counts
     for i, frame in enumerate(film.frames):

@@ -195,7 +195,7 @@ class Board(Page):
             "row": scene.row,
             "place": scene.place,
             "inputs": scene.inputs,
-            "panels": [self._panel(panel, scene.drawn) for panel in scene.panels],
+            "panels": [self._panel(panel, scene.drawing_count) for panel in scene.panels],
         }
 
     def _panel(self, panel: Panel, beside: int) -> dict[str, Any]:
@@ -252,7 +252,7 @@ class Board(Page):
         if not self.scenes:
             return html("board_empty", "p")
         now = self.scenes[min(self.index, len(self.scenes) - 1)]
-        width = PAGE_WIDE // now.drawn
+        width = PAGE_WIDE // now.drawing_count
         figures = "".join(self._figure(panel, width) for panel in now.panels)
         facts = "".join(f"<li>{bilingual(fact, 'div')}</li>" for fact in now.facts)
         facts = f"<ul>{facts}</ul>" if facts else ""

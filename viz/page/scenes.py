@@ -88,7 +88,7 @@ class Scene:
     inputs: tuple[float, ...] = ()
 
     @property
-    def drawn(self) -> int:
+    def drawing_count(self) -> int:
         """The number of drawings side by side."""
         return max(1, sum(panel.picture is not None for panel in self.panels))
 

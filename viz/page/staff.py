@@ -78,35 +78,35 @@ class Staffs:
 class Staff:
     """The rows of one film, from `low` pixels on."""
 
-    def __init__(self, score: Staffs, film: Film, title: str, made: Score, low: float) -> None:
-        self.score, self.title, self.made, self.low = score, title, made, low
+    def __init__(self, staffs: Staffs, film: Film, title: str, score: Score, low: float) -> None:
+        self.staffs, self.title, self.score, self.low = staffs, title, score, low
         self.plan = film.picture.kind == "static"
         self.counted = list(counted(film))
         self.notes: dict[int, list[Note]] = defaultdict(list)
-        for note in made.notes:
+        for note in score.notes:
             if note.sort != "constant":
                 self.notes[note.step].append(note)
         self.stairs = self._stairs()
 
     def y(self, row: float) -> float:
         """Return the y of the middle of a row."""
-        return self.low + HEAD + self.score.row * (row + 0.5)
+        return self.low + HEAD + self.staffs.row * (row + 0.5)
 
     def parts(self, step: int) -> Iterator[tuple[str, str]]:
         """Yield what is visible of the staff at a step, with names."""
         yield "rows", self._rows()
         yield "head", self._head(step)
         here = {note.row for note in self.notes.get(step, ())}
-        for i, row in enumerate(self.made.rows if self.score.readable else ()):
+        for i, row in enumerate(self.score.rows if self.staffs.readable else ()):
             yield f"row{i}", self._line(i, row.label, i in here)
-        for k in range(self.score.steps):
+        for k in range(self.staffs.steps):
             yield f"step{k}", self._step(k) if k <= step else ""
-        for i, phase in enumerate(self.made.phases):
+        for i, phase in enumerate(self.score.phases):
             yield f"phase{i}", self._phase(*phase) if phase.start <= step else ""
 
     def _rows(self) -> str:
-        left, right = self.score.left, self.score.width - EDGE
-        rows = range(len(self.made.rows)) if self.score.row > DOT else ()
+        left, right = self.staffs.left, self.staffs.width - EDGE
+        rows = range(len(self.score.rows)) if self.staffs.row > DOT else ()
         ways = (f"M{left:g},{self.y(i):g}L{right:g},{self.y(i):g}" for i in rows)
         return "".join(f'<path class="mg-axis" d="{way}"/>' for way in ways)
 
@@ -115,23 +115,23 @@ class Staff:
         last = self.counted[-1][1]
         now = next(counts for i, counts in reversed(self.counted) if i <= step)
         words = [
-            f"{now[c]} {ROWS[key][self.score.spoken]}" for c, key in TALLIES.items() if last[c]
+            f"{now[c]} {ROWS[key][self.staffs.spoken]}" for c, key in TALLIES.items() if last[c]
         ]
         ticks_text, y = " · ".join(words), self.low + 18
-        said = [ROWS["score_axis"][self.score.spoken]] if self is self.score.staffs[0] else []
-        if not self.score.readable and self.notes.get(step):
-            said.append(self.made.rows[self.notes[step][0].row].label)
+        said = [ROWS["score_axis"][self.staffs.spoken]] if self is self.staffs.staffs[0] else []
+        if not self.staffs.readable and self.notes.get(step):
+            said.append(self.score.rows[self.notes[step][0].row].label)
         left = EDGE * 2 + wide(self.title, SMALL) * 1.3
-        room = self.score.width - 2 * EDGE - left - wide(ticks_text, SMALL)
+        room = self.staffs.width - 2 * EDGE - left - wide(ticks_text, SMALL)
         return (
             text("mg-count", EDGE, y, escape(self.title))
             + text("mg-clock", left, y, _short(" · ".join(said), room))
-            + text("mg-clock", self.score.width - EDGE - 10, y, escape(ticks_text), "end")
+            + text("mg-clock", self.staffs.width - EDGE - 10, y, escape(ticks_text), "end")
         )
 
     def _line(self, i: int, label: str, here: bool) -> str:
         """Return the code of a row as SVG, highlighted while it runs."""
-        wide_, y = self.score.left - EDGE - 4, self.y(i)
+        wide_, y = self.staffs.left - EDGE - 4, self.y(i)
         size = f'width="{wide_:g}" height="20" rx="5"'
         lit = f'<rect class="mg-lit" x="{EDGE - 6}" y="{y - 10:g}" {size}/>'
         return (lit if here else "") + text("mg-code", EDGE, y + 4, _short(label, wide_ - 10))
@@ -139,7 +139,7 @@ class Staff:
     def _stairs(self) -> dict[int, list[tuple[str, Note, Note]]]:
         """Return, by step, the pairs of marks that a phase connects."""
         found = defaultdict(list)
-        for kind, start, end in self.made.phases:
+        for kind, start, end in self.score.phases:
             within = [
                 note
                 for k in range(start, end + 1)
@@ -154,11 +154,11 @@ class Staff:
 
     def _step(self, k: int) -> str:
         """Return what a step adds: continuing lifetimes, lines from mark to mark, its marks."""
-        score, lives, stairs = self.score, "", ""
-        for row, start, end in self.made.lives:
+        staffs, lives, stairs = self.staffs, "", ""
+        for row, start, end in self.score.lives:
             if start <= k <= end:
-                left = score.x(k) if k == start else score.x(k - 0.5)
-                right = score.x(k + (0.4 if k == end else 0.5))
+                left = staffs.x(k) if k == start else staffs.x(k - 0.5)
+                right = staffs.x(k + (0.4 if k == end else 0.5))
                 lives += f"M{left:g},{self.y(row):g}L{right:g},{self.y(row):g}"
         look = "mg-life-plan" if self.plan else "mg-life"
         lives = f'<path class="{look}" d="{lives}"/>' if lives else ""
@@ -168,13 +168,13 @@ class Staff:
 
     def _between(self, one: Note, other: Note) -> str:
         """Return a line from the border of one mark to that of the next."""
-        (x, y), (u, v) = ((self.score.x(n.step), self.y(n.row)) for n in (one, other))
-        part = min(0.5, self.score.radius / (dist((x, y), (u, v)) or 1))
+        (x, y), (u, v) = ((self.staffs.x(n.step), self.y(n.row)) for n in (one, other))
+        part = min(0.5, self.staffs.radius / (dist((x, y), (u, v)) or 1))
         dx, dy = part * (u - x), part * (v - y)
         return f"M{x + dx:g},{y + dy:g}L{u - dx:g},{v - dy:g}"
 
     def _mark(self, note: Note) -> str:
-        x, y, r = self.score.x(note.step), self.y(note.row), self.score.radius
+        x, y, r = self.staffs.x(note.step), self.y(note.row), self.staffs.radius
         given = note.sort == "input" and note.kind != "built"
         if r < DOT:
             return _disc(f"mg-dot-{'given' if given else note.kind}", x, y, r)
@@ -190,10 +190,10 @@ class Staff:
 
     def _phase(self, kind: str, start: int, end: int) -> str:
         """Return a phase with its name or its sign; the first one's name may be before it."""
-        score, y = self.score, self.y(len(self.made.rows) - 0.5) + 6
-        left, width = score.x(start - 0.46), (end - start + 0.92) * score.column
-        word, sign = ROWS[f"phase_{kind}"][score.spoken], SIGNS.get(kind, "")
-        fits, first = wide(word, SMALL) * 1.05 < width - 2, (start, end) == self.made.phases[0][1:]
+        staffs, y = self.staffs, self.y(len(self.score.rows) - 0.5) + 6
+        left, width = staffs.x(start - 0.46), (end - start + 0.92) * staffs.column
+        word, sign = ROWS[f"phase_{kind}"][staffs.spoken], SIGNS.get(kind, "")
+        fits, first = wide(word, SMALL) * 1.05 < width - 2, (start, end) == self.score.phases[0][1:]
         inside = word if fits else sign if wide(sign, SMALL) < width else ""
         said = text("mg-mark", left + width / 2, y + 15, inside, "middle")
         if first and not fits and wide(word, SMALL) < left - EDGE:

@@ -91,10 +91,10 @@ class Drawing:
         self.there = laid_out(self.whole, placed, width, high)
         self.cards = {n.id: replace(placed[n.id], node=n, like=placed[n.id]) for n in picture.nodes}
         self._lanes = any(room.gradient for room in rooms.values())
-        self._courses, self._begins = self._drawn()
+        self._courses, self._begins = self._curves_and_references()
         self._sides = _outer(picture, self._courses)
 
-    def _drawn(self) -> tuple[dict[str, Course], dict[str, Reference]]:
+    def _curves_and_references(self) -> tuple[dict[str, Course], dict[str, Reference]]:
         """Return the curves of the drawn arrows, and the references at which they begin."""
         ids = {e.id for e in self.picture.edges}
         courses, begins = {i: self.there.edges[i] for i in ids & self.there.edges.keys()}, {}

@@ -28,7 +28,7 @@ from viz.picture.picture import Picture, picture
 from viz.picture.summary import Summary, change, summarize
 from viz.picture.theme import KINDS
 from viz.picture.union import renamed, union
-from viz.views.passes import MOST, drawn_at_random, first, gap_text
+from viz.views.passes import MOST, difference_text, drawn_at_random, first
 from viz.words.text import ROWS, Pair, row
 
 __all__ = ["diff"]
@@ -215,4 +215,4 @@ def _verdict(left: _Side, right: _Side) -> Pair:
     outputs = [*zip(left.outputs, right.outputs, strict=True)]
     if any(a.shape != b.shape for a, b in outputs):
         return ROWS["diff_shapes"]
-    return row("diff_outputs", outputs=len(outputs), first=gap_text(outputs))
+    return row("diff_outputs", outputs=len(outputs), first=difference_text(outputs))

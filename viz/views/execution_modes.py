@@ -132,7 +132,7 @@ def run_called(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Mode:
         fed = [Event(0, "read", x.op, x, t._array) for x, t in worth]
         log.events = [*fed, *log.events]
         ran = _ran(drawn, log, shown(result))
-        runs.append(_checked(f, ran, tensors) if isinstance(f, Traced) else ran)
+        runs.append(_compared_with_python(f, ran, tensors) if isinstance(f, Traced) else ran)
     return Mode(drawn, tuple(runs))
 
 
@@ -143,7 +143,7 @@ def traced(f: Callable[..., Any], example: tuple[Any, ...]) -> Traced:
         return mg.trace(f, *map(Tensor, example))
 
 
-def _checked(f: Traced, ran: Ran, tensors: Sequence[Tensor]) -> Ran:
+def _compared_with_python(f: Traced, ran: Ran, tensors: Sequence[Tensor]) -> Ran:
     """Check whether Python gives the same result, and if not, which decision differs."""
     check = f.check(*tensors)
     return replace(ran, turn=check.turn, right=check.equal)

@@ -198,10 +198,10 @@ def _panel(
     return Panel(_sentence(name, whole := union(before, after), marks), whole, marks)
 
 
-def _sentence(name: str | Pair, whole: Picture, marks: Mapping[str, str]) -> Pair:
+def _sentence(name: str | Pair, whole: Picture, fates: Mapping[str, str]) -> Pair:
     """Say what a pass removed, and what is in its place."""
     gone, put = (
-        [(n.sign or n.op) if n.inputs else n.label for n in whole.nodes if marks.get(n.id) in kinds]
+        [(n.sign or n.op) if n.inputs else n.label for n in whole.nodes if fates.get(n.id) in kinds]
         for kinds in (("gone",), ("new", "heir"))
     )
     key = "both" if not gone else "cut" if not put else "put"
@@ -243,12 +243,11 @@ class ResultCheck:
         """Say how far the results of two graphs are apart."""
         (left, there), (right, here) = self.results(start), self.results(after)
         outputs = [*zip(left, right, strict=True)]
-        gradients = []  # one that nothing flows into is 0
-        for name, some in {**there, **here}.items():
-            none = np.zeros_like(some)
-            gradients.append((there.get(name, none), here.get(name, none)))
+        zeros = {name: np.zeros_like(x) for name, x in {**there, **here}.items()}
+        gradients = [(there.get(x, zero), here.get(x, zero)) for x, zero in zeros.items()]
         about = {"outputs": len(outputs), "gradients": len(gradients)}
-        return row("passes_proof", **about, first=gap_text(outputs), second=gap_text(gradients))
+        first, second = difference_text(outputs), difference_text(gradients)
+        return row("passes_proof", **about, first=first, second=second)
 
     def results(self, graph: Graph) -> Results:
         """Return the outputs and gradients of a graph, computed once."""
@@ -297,14 +296,14 @@ def drawn_at_random(node: Node, random: np.random.Generator) -> Array:
     return np.asarray(random.integers(0, 2, shape), node.dtype)[()]
 
 
-def gap_text(pairs: list[tuple[Any, Any]]) -> Pair:
+def difference_text(pairs: list[tuple[Any, Any]]) -> Pair:
     """Say how far pairs of arrays are apart at most."""
     if all((a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes()) for a, b in pairs):
         return ROWS["passes_equal"]
-    return row("passes_differ", difference=f"{max(_gap(a, b) for a, b in pairs):.3g}")
+    return row("passes_differ", difference=f"{max(_difference(a, b) for a, b in pairs):.3g}")
 
 
-def _gap(a: Array, b: Array) -> float:
+def _difference(a: Array, b: Array) -> float:
     if a.shape != b.shape:
         return np.inf
     with np.errstate(all="ignore"):

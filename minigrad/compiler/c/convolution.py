@@ -226,7 +226,7 @@ def weight_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) 
 
 
 def _declare(writer: CWriter, s: Sizes, t: str, lanes: int = 0) -> None:
-    """Declare the type of a row, and the frame."""
+    """Write the C declarations of the row type and of the padded image."""
     if not lanes:
         lanes = WIDEST
         while lanes > s.columns:

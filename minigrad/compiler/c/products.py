@@ -83,12 +83,12 @@ def _suits(results: CArrays, operands: CArrays, node: Node, place: dict[Node, in
     return alike and all(f.dtype.kind == "f" and len(f.shape) == 2 for f in matrices)
 
 
-def _element(j: int, k: str, n: str, flipped: bool) -> str:
-    return f"x{j}[j * {k} + k]" if flipped else f"x{j}[k * {n} + j]"
+def _element(operand: int, k: str, n: str, flipped: bool) -> str:
+    return f"x{operand}[j * {k} + k]" if flipped else f"x{operand}[k * {n} + j]"
 
 
-def _add_up(writer: CWriter, to: str, factor: str, element: str, n: str, type_: str) -> None:
+def _add_up(writer: CWriter, target: str, factor: str, element: str, n: str, type_: str) -> None:
     """Add a multiple of a row to a row."""
     writer.line(f"const {type_} f = {factor};")
-    inner = f"{to}[j] = MADD_{type_}(f, {element}, {to}[j]);"
+    inner = f"{target}[j] = MADD_{type_}(f, {element}, {target}[j]);"
     writer.line(f"for (int64_t j = 0; j < {n}; j++) {inner}")

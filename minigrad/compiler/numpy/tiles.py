@@ -18,7 +18,7 @@ from minigrad.compiler.slots import CallList, Slot
 from minigrad.core import Array, Spec
 
 
-class Tile(CallList):
+class TileCalls(CallList):
     """The calls of a region for a tile of a given number of rows."""
 
     def __init__(self, region: Region, outputs: Sequence[Spec], inputs: Sequence[Spec]) -> None:
@@ -78,8 +78,8 @@ class Tiles:
                 return Spec((rows,) if sliced else (), spec.dtype)
             return Spec((rows, *spec.shape[1:]), spec.dtype) if sliced else spec  # type: ignore[index]
 
-        def tile(rows: int) -> Tile:
-            return Tile(
+        def tile(rows: int) -> TileCalls:
+            return TileCalls(
                 region,
                 [part(x, True, rows) for x in outputs],
                 [part(x, s, rows) for x, s in zip(inputs, self.sliced, strict=True)],

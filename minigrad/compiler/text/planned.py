@@ -90,7 +90,7 @@ class Planned:
                 self._free(call)
 
     def result(self, node: Node) -> str:
-        """Return the expression of a result for the caller: its own array, or a copy of ours."""
+        """Return the expression that hands out a result; one in a reused buffer is copied."""
         if node.op is state.group:
             return "None"
         slot = self.built.slots[node]

@@ -72,7 +72,7 @@ class Text(LineWriter):
 
     @property
     def shown(self) -> str:
-        """The whole script."""
+        """The compiled program as one Python script."""
         feeds = ", ".join(repr(self.keys[x]) for x in self.graph.placeholders)
         kept = ", ".join(repr(key) for x, key in self.keys.items() if x.op is not state.placeholder)
         given = [Line(f"{name} = {x.text()}", x.node).shown for name, x in self.given.items()]

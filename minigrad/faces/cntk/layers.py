@@ -168,7 +168,7 @@ class MaxPooling(Layer):
 
 
 class Sequential(Layer):
-    """Functions applied in order; a tuple of functions is applied to the same operand."""
+    """Apply functions one after another; those of a tuple all get the same input."""
 
     def __init__(self, layers: Iterable[Any], name: str = "") -> None:
         self.layers, self.name = [*layers], name

@@ -90,13 +90,13 @@ class ComputationGraph:
         return mg.zeros_like(start) if gradient is None else gradient
 
 
-class Now:
+class CurrentGraph:
     """The current graph, to which new expressions are added."""
 
     cg = ComputationGraph(0)
 
 
-now = Now()
+now = CurrentGraph()
 
 
 def renew_cg(immediate_compute: bool = False, check_validity: bool = False) -> ComputationGraph:

@@ -75,7 +75,7 @@ class RNNState:
         return self._layers[-1][-1] if self._layers else None
 
     def h(self) -> tuple[Expression, ...]:
-        """Return the outputs of all layers."""
+        """Return the output vectors of all layers at this step."""
         return tuple(state[-1] for state in self._layers or ())
 
     def s(self) -> tuple[Expression, ...]:

@@ -16,7 +16,7 @@ __all__ = ["GradientTape", "UnconnectedGradients"]
 
 
 class UnconnectedGradients:
-    """The gradient by an unconnected source: None, or 0."""
+    """What the gradient for an unconnected source is: None, or 0."""
 
     NONE, ZERO = "none", "zero"
 

@@ -15,7 +15,7 @@ from minigrad.faces.theano import config
 from minigrad.faces.theano.tensor.basic import (
     TensorSharedVariable,
     TensorVariable,
-    above,
+    ancestors,
     literal,
     nodes,
 )
@@ -154,7 +154,7 @@ def function(
             nodes([x.variable for x in taken]), nodes(present) or None, changed, replaced
         )
     read = [*nodes(present), *(x for _, x in (*changed, *replaced) if isinstance(x, mg.Node))]
-    expect_used(taken, above(read), on_unused_input)
+    expect_used(taken, ancestors(read), on_unused_input)
     return Function(taken, outputs, program)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import minigrad as mg
 from minigrad.faces import ties
 from minigrad.faces.face import Face, ordered
-from minigrad.faces.theano.tensor.basic import TensorVariable, above, symbolic
+from minigrad.faces.theano.tensor.basic import TensorVariable, ancestors, symbolic
 from minigrad.faces.ties import following
 
 __all__ = ["DisconnectedInputError", "grad"]
@@ -55,7 +55,7 @@ def grad(
 def held(y: mg.Node, constants: Sequence[mg.Node]) -> Any:
     """Return y rebuilt so that no gradient flows through `constants`."""
     new: dict[mg.Node, Any] = {x: mg.stop_gradient(x) for x in constants}
-    for node in sorted(above([y]), key=lambda x: x.order):
+    for node in sorted(ancestors([y]), key=lambda x: x.order):
         if node not in new and not new.keys().isdisjoint(node.inputs):
             inputs = [new.get(x, x) for x in node.inputs]
             new[node] = node.graph.add(node.op, inputs, node.attrs)

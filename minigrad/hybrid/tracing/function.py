@@ -24,7 +24,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing.body import TracedBody, clean_context, replaced, stand_ins
 from minigrad.hybrid.tracing.calls import building
 from minigrad.hybrid.tracing.concrete import ConcreteFunction
-from minigrad.hybrid.tracing.guards import find_guards, guard_captured, guard_same, python_function
+from minigrad.hybrid.tracing.guards import find_guards, guard_alias, guard_captured, python_function
 from minigrad.hybrid.tracing.keys import Key, Operands, Part, is_array, is_value, key_of, leaves_of
 from minigrad.hybrid.tracing.parameters import Parameters, conform
 from minigrad.hybrid.tracing.traces import Trace, listed
@@ -209,7 +209,7 @@ def _settle(trace: Trace, body: TracedBody) -> dict[int, Callable[[], Any]]:
         if isinstance(x, Node) and x.graph is body:
             trace.guards.remove(guard)
         elif is_array(x) and id(x) in named:
-            trace.guards.append(guard_same(guard, named[id(x)]))
+            trace.guards.append(guard_alias(guard, named[id(x)]))
         elif is_array(x):
             named[id(x)] = guard.get
     others = [x for x in body.captures.values() if isinstance(x, Tensor) and id(x) not in named]

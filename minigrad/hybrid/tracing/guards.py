@@ -142,12 +142,12 @@ def guard_captured(tensor: Tensor) -> Guard:
     return Guard.of("a_captured", tensor.name or "tensor", lambda: tensor)
 
 
-def guard_same(one: Guard, get: Get) -> Guard:
+def guard_alias(one: Guard, get: Get) -> Guard:
     """Guard that two names stay the same tensor, as the graph has it once."""
     return one._replace(holds=lambda: one.get() is get())
 
 
-class ReadNames(NamedTuple):
+class NamesRead(NamedTuple):
     """The names that a function reads: globals, and attributes of any objects."""
 
     globals: frozenset[str]
@@ -155,7 +155,7 @@ class ReadNames(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1000)
-def names_in(code: types.CodeType) -> ReadNames:
+def names_in(code: types.CodeType) -> NamesRead:
     """Return the names that code reads, inner functions included."""
     read: set[str] = set()
     attributes: set[str] = set()
@@ -168,7 +168,7 @@ def names_in(code: types.CodeType) -> ReadNames:
                 read.add(step.argval)
             elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
                 attributes.add(step.argval)
-    return ReadNames(frozenset(read), frozenset(attributes))
+    return NamesRead(frozenset(read), frozenset(attributes))
 
 
 def find_guards(function: Any, objects: Mapping[str, Any]) -> list[Guard]:
@@ -217,7 +217,7 @@ class _Finder:
             get = functools.partial(around.get, read, MISSING)
             self.value("a_global", read, get, names)
 
-    def value(self, role: str, name: str, get: Get, names: ReadNames) -> None:
+    def value(self, role: str, name: str, get: Get, names: NamesRead) -> None:
         """Guard one value, and whatever it leads to."""
         x = get()
         if x is MISSING or isinstance(x, _NEVER):
@@ -231,7 +231,7 @@ class _Finder:
             self.object(name, x, names)
         self.guards.append(Guard.of(role, name, get))
 
-    def object(self, name: str, owner: Any, names: ReadNames) -> None:
+    def object(self, name: str, owner: Any, names: NamesRead) -> None:
         """Guard the attributes of an object that hold values, and look into its methods."""
         if (id(owner), names) in self._seen:
             return

@@ -144,7 +144,8 @@ class Weights:
         blob = blobs[index]
         data = blob.data or blob.double_data
         found = tuple(blob.shape.dim) or (blob.num, blob.channels, blob.height, blob.width)
-        if _bare(found) != _bare(shape) or len(data) != np.prod(shape, dtype=object):
+        fits = _without_leading_ones(found) == _without_leading_ones(shape)
+        if not fits or len(data) != np.prod(shape, dtype=object):
             about = {"path": self.name, "index": index, "count": len(data)}
             refuse(where, fill("caffe_blob", found=found[:8], expected=shape, **about))
         return np.fromiter(data, float32, len(data)).reshape(shape)
@@ -156,7 +157,7 @@ class Weights:
             refuse(where, fill("caffe_more", path=self.name, found=found, used=used))
 
 
-def _bare(shape: tuple[int, ...]) -> list[int]:
+def _without_leading_ones(shape: tuple[int, ...]) -> list[int]:
     """Drop leading axes of length 1: older blobs always have four axes."""
     lengths = list(shape)
     while lengths and lengths[0] == 1:

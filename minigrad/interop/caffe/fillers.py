@@ -10,14 +10,14 @@ import numpy as np
 from minigrad.core import Array, float32
 
 
-def filled(making: Any, filler: Any, shape: tuple[int, ...], start: float = 0.0) -> Array:
+def filled(net: Any, filler: Any, shape: tuple[int, ...], start: float = 0.0) -> Array:
     """Initialize a parameter with its filler: constant, uniform, gaussian, xavier or msra.
 
     `start` is its value if no filler is given.
     """
     if filler is None or not filler.ListFields():
         return np.full(shape, start, float32)
-    draw, kind = making.random, filler.type
+    draw, kind = net.random, filler.type
     if kind == "constant":
         return np.full(shape, filler.value, float32)
     if kind == "uniform":
@@ -31,5 +31,5 @@ def filled(making: Any, filler: Any, shape: tuple[int, ...], start: float = 0.0)
         return draw.uniform(-1, 1, shape).astype(float32) * float32.type(math.sqrt(3 / count))
     if kind == "msra":
         return draw.normal(0, math.sqrt(2 / count), shape).astype(float32)
-    making.fail("caffe_filler", "type", type=kind)
+    net.fail("caffe_filler", "type", type=kind)
     raise AssertionError  # not reached

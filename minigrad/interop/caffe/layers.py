@@ -44,14 +44,14 @@ def layer(
     return enter
 
 
-def axis_of(making: Any, x: Any, axis: int, field: str = "axis") -> int:
+def axis_of(net: Any, x: Any, axis: int, field: str = "axis") -> int:
     """Return an axis of x counted from 0; FormatError if x has no such axis."""
     if not -x.ndim <= axis < x.ndim:
-        making.fail("caffe_value", field, value=axis, expected=f"-{x.ndim} … {x.ndim - 1}")
+        net.fail("caffe_value", field, value=axis, expected=f"-{x.ndim} … {x.ndim - 1}")
     return axis % int(x.ndim)
 
 
-def pair(making: Any, p: Any, field: str, short: str, least: int) -> tuple[int, int]:
+def pair(net: Any, p: Any, field: str, short: str, least: int) -> tuple[int, int]:
     """Return an option's height and width: one number, two, or two separate fields."""
     given = getattr(p, field)
     both = list(given) if not isinstance(given, int) else [given] * p.HasField(field)
@@ -61,7 +61,7 @@ def pair(making: Any, p: Any, field: str, short: str, least: int) -> tuple[int, 
     found = tuple(both or [least]) * (2 if len(both) < 2 else 1)
     needed = field == "kernel_size" and not both
     if len(found) != 2 or min(found) < least or needed:
-        making.fail("caffe_value", field, value=both, expected=f"≥ {least}")
+        net.fail("caffe_value", field, value=both, expected=f"≥ {least}")
     return found[0], found[1]
 
 
@@ -70,13 +70,13 @@ def one(sizes: Any) -> Any:
     return sizes[0] if sizes[0] == sizes[1] else sizes
 
 
-def images(making: Any, x: Any) -> tuple[int, int, int]:
+def images(net: Any, x: Any) -> tuple[int, int, int]:
     """Return channels, height and width; FormatError unless they are known."""
     shape = x.shape
     if shape is None or len(shape) != 4 or None in shape[1:]:
-        making.fail("caffe_images", "bottom", shape=shape)
+        net.fail("caffe_images", "bottom", shape=shape)
     if max(shape[2:]) > LONGEST:
-        making.fail("caffe_value", "bottom", value=shape, expected=f"… × {LONGEST} × {LONGEST}")
+        net.fail("caffe_value", "bottom", value=shape, expected=f"… × {LONGEST} × {LONGEST}")
     return shape[1], shape[2], shape[3]
 
 
@@ -84,82 +84,82 @@ def images(making: Any, x: Any) -> tuple[int, int, int]:
 
 
 @layer("Input", (0,), 0)
-def inputs(making: Any, p: Any) -> Made:
+def inputs(net: Any, p: Any) -> Made:
     shapes: list[Any] = [tuple(s.dim) for s in p.input_param.shape]
     shapes = shapes * len(p.top) if len(shapes) == 1 else shapes or [None] * len(p.top)
     if len(shapes) != len(p.top):
-        making.fail("caffe_value", "shape", value=len(shapes), expected=len(p.top))
-    return tuple(making.input(name, s) for name, s in zip(p.top, shapes, strict=True))
+        net.fail("caffe_value", "shape", value=len(shapes), expected=len(p.top))
+    return tuple(net.input(name, s) for name, s in zip(p.top, shapes, strict=True))
 
 
 @layer("Data", (0,), 0)
-def data(making: Any, p: Any) -> Made:
+def data(net: Any, p: Any) -> Made:
     """Build inputs for images and their classes, which Caffe reads from a database."""
-    first = making.input(p.top[0], None)
+    first = net.input(p.top[0], None)
     batch = None if first.shape is None else first.shape[0]
-    return (first, *(making.labels(name, batch) for name in p.top[1:2]))
+    return (first, *(net.labels(name, batch) for name in p.top[1:2]))
 
 
 # ---- Layers with parameters ----------------------------------------------------------------------
 
 
 @layer("Convolution")
-def convolution(making: Any, p: Any, x: Any) -> Made:
+def convolution(net: Any, p: Any, x: Any) -> Made:
     c = p.convolution_param
-    channels, *lengths = images(making, x)
+    channels, *lengths = images(net, x)
     if c.axis != 1:
-        making.fail("caffe_value", "axis", value=c.axis, expected=1)
+        net.fail("caffe_value", "axis", value=c.axis, expected=1)
     count, groups = c.num_output, c.group
     if count < 1:
-        making.fail("caffe_value", "num_output", value=count, expected="1, 2, …")
+        net.fail("caffe_value", "num_output", value=count, expected="1, 2, …")
     if groups < 1 or channels % groups or count % groups:
-        making.fail("caffe_groups", "group", groups=groups, channels=channels, count=count)
-    size = pair(making, c, "kernel_size", "kernel", 1)
+        net.fail("caffe_groups", "group", groups=groups, channels=channels, count=count)
+    size = pair(net, c, "kernel_size", "kernel", 1)
     dilation = (list(c.dilation) or [1]) * (2 if len(c.dilation) < 2 else 1)
     if len(dilation) != 2 or min(dilation) < 1:
-        making.fail("caffe_value", "dilation", value=dilation, expected="≥ 1")
-    stride, frame = pair(making, c, "stride", "stride", 1), pair(making, c, "pad", "pad", 0)
-    making.expect_size((channels, *(n + 2 * a for n, a in zip(lengths, frame, strict=True))))
+        net.fail("caffe_value", "dilation", value=dilation, expected="≥ 1")
+    stride, frame = pair(net, c, "stride", "stride", 1), pair(net, c, "pad", "pad", 0)
+    net.expect_size((channels, *(n + 2 * a for n, a in zip(lengths, frame, strict=True))))
     spread = [(n - 1) * d + 1 for n, d in zip(size, dilation, strict=False)]
-    making.expect_numbers((count, channels // groups, *spread))  # zeros between are numbers, too
+    net.expect_numbers((count, channels // groups, *spread))  # zeros between are numbers, too
     how = {
         "stride": one(stride),
         "padding": one(frame),
         "dilation": one(tuple(dilation)),
         "groups": groups,
     }
-    weight = making.parameter("weight", (count, channels // groups, *size), c.weight_filler)
-    bias = making.parameter("bias", (count,), c.bias_filler) if c.bias_term else None
+    weight = net.parameter("weight", (count, channels // groups, *size), c.weight_filler)
+    bias = net.parameter("bias", (count,), c.bias_filler) if c.bias_term else None
     return (functional.conv2d(x, weight, bias, **how),)
 
 
 @layer("InnerProduct")
-def inner_product(making: Any, p: Any, x: Any) -> Made:
+def inner_product(net: Any, p: Any, x: Any) -> Made:
     c = p.inner_product_param
-    axis, count = axis_of(making, x, c.axis), c.num_output
+    axis, count = axis_of(net, x, c.axis), c.num_output
     lengths = x.shape[axis:]
     if count < 1:
-        making.fail("caffe_value", "num_output", value=count, expected="1, 2, …")
+        net.fail("caffe_value", "num_output", value=count, expected="1, 2, …")
     if None in lengths:
-        making.fail("caffe_images", "bottom", shape=x.shape)
+        net.fail("caffe_images", "bottom", shape=x.shape)
     size = math.prod(lengths)
     shape = (size, count) if c.transpose else (count, size)
-    weight = making.parameter("weight", shape, c.weight_filler)
-    bias = making.parameter("bias", (count,), c.bias_filler) if c.bias_term else None
+    weight = net.parameter("weight", shape, c.weight_filler)
+    bias = net.parameter("bias", (count,), c.bias_filler) if c.bias_term else None
     x = functions.flatten(x, axis) if len(lengths) > 1 else x
     y = ops.matmul(x, weight) if c.transpose else functional.linear(x, weight)
     return (y if bias is None else y + bias,)
 
 
 @layer("BatchNorm")
-def batch_norm(making: Any, p: Any, x: Any) -> Made:
+def batch_norm(net: Any, p: Any, x: Any) -> Made:
     """Build batch normalization; Caffe stores sums, and their total weight as third blob."""
     c = p.batch_norm_param
-    channels = x.shape[axis_of(making, x, 1, "bottom")]
+    channels = x.shape[axis_of(net, x, 1, "bottom")]
     if channels is None:
-        making.fail("caffe_images", "bottom", shape=x.shape)
-    mean, variance, weight = (making.blob(s) for s in ((channels,), (channels,), (1,)))
-    here = c.use_global_stats if c.HasField("use_global_stats") else making.phase == "TEST"
+        net.fail("caffe_images", "bottom", shape=x.shape)
+    mean, variance, weight = (net.blob(s) for s in ((channels,), (channels,), (1,)))
+    here = c.use_global_stats if c.HasField("use_global_stats") else net.phase == "TEST"
     if not here:
         return (functional.batch_norm(x, None, None, training=True, eps=c.eps),)
     if weight is None:  # nothing was seen yet: numbers stay as they are
@@ -171,14 +171,14 @@ def batch_norm(making: Any, p: Any, x: Any) -> Made:
 
 
 @layer("Scale", (1, 2))
-def scale(making: Any, p: Any, x: Any, *factor: Any) -> Made:
+def scale(net: Any, p: Any, x: Any, *factor: Any) -> Made:
     c = p.scale_param
-    axis = axis_of(making, x, c.axis)
+    axis = axis_of(net, x, c.axis)
     count = factor[0].ndim if factor else x.ndim - axis if c.num_axes == -1 else c.num_axes
     shape = x.shape[axis : axis + count]
     if count < 0 or axis + count > x.ndim or (None in shape and (not factor or c.bias_term)):
-        making.fail("caffe_value", "num_axes", value=count, expected=f"0 … {x.ndim - axis}")
-    by = factor[0] if factor else making.parameter("weight", shape, c.filler, 1.0)
+        net.fail("caffe_value", "num_axes", value=count, expected=f"0 … {x.ndim - axis}")
+    by = factor[0] if factor else net.parameter("weight", shape, c.filler, 1.0)
     ones = (1,) * (x.ndim - axis - count)
 
     def placed(value: Any) -> Any:
@@ -186,32 +186,32 @@ def scale(making: Any, p: Any, x: Any, *factor: Any) -> Made:
         return ops.reshape(value, shape=(*value.shape, *ones)) if ones else value
 
     y = x * placed(by)
-    return (y + placed(making.parameter("bias", shape, c.bias_filler)) if c.bias_term else y,)
+    return (y + placed(net.parameter("bias", shape, c.bias_filler)) if c.bias_term else y,)
 
 
 # ---- Windows -------------------------------------------------------------------------------------
 
 
 @layer("Pooling")
-def pooling(making: Any, p: Any, x: Any) -> Made:
+def pooling(net: Any, p: Any, x: Any) -> Made:
     """Build pooling; Caffe rounds the window count up, so the last may exceed the edge."""
     c = p.pooling_param
-    _, *lengths = images(making, x)
+    _, *lengths = images(net, x)
     if c.pool > 1:
-        making.fail("caffe_value", "pool", value="STOCHASTIC", expected="MAX, AVE")
-    size: Any = tuple(lengths) if c.global_pooling else pair(making, c, "kernel_size", "kernel", 1)
-    step = pair(making, c, "stride", "stride", 1)
-    frame = pair(making, c, "pad", "pad", 0)
+        net.fail("caffe_value", "pool", value="STOCHASTIC", expected="MAX, AVE")
+    size: Any = tuple(lengths) if c.global_pooling else pair(net, c, "kernel_size", "kernel", 1)
+    step = pair(net, c, "stride", "stride", 1)
+    frame = pair(net, c, "pad", "pad", 0)
     if any(a >= n for a, n in zip(frame, size, strict=True)):
-        making.fail("caffe_value", "pad", value=frame, expected=f"< {size}")
+        net.fail("caffe_value", "pad", value=frame, expected=f"< {size}")
     round_up = c.round_mode == 0
     over = [beyond(*z, round_up) for z in zip(lengths, size, step, frame, strict=True)]
     if any(o >= n for o, n in zip(over, size, strict=True)):  # a window of nothing
-        making.fail("caffe_value", "stride", value=step, expected=f"≤ {size}")
+        net.fail("caffe_value", "stride", value=step, expected=f"≤ {size}")
     pool = functional.avg_pool2d if c.pool else functional.max_pool2d
     if not any(over) and all(2 * a <= n for a, n in zip(frame, size, strict=True)):
         return (pool(x, one(size), one(step), one(frame)),)
-    making.expect_size(
+    net.expect_size(
         (*x.shape[:2], *(n + 2 * a + o for n, a, o in zip(lengths, frame, over, strict=True)))
     )
     widths = [(0, 0), (0, 0), *((a, a + o) for a, o in zip(frame, over, strict=True))]
@@ -241,13 +241,13 @@ def shares(length: int, size: int, step: int, frame: int, over: int) -> Array:
 
 
 @layer("LRN")
-def lrn(making: Any, p: Any, x: Any) -> Made:
+def lrn(net: Any, p: Any, x: Any) -> Made:
     """Build local response normalisation: divide x by a power of the nearby squares."""
     c = p.lrn_param
-    channels, height, width = images(making, x)
+    channels, height, width = images(net, x)
     size = c.local_size
     if size % 2 == 0:
-        making.fail("caffe_value", "local_size", value=size, expected="1, 3, 5, …")
+        net.fail("caffe_value", "local_size", value=size, expected="1, 3, 5, …")
     squares = x * x
     if c.norm_region == 1:  # within each channel, where Caffe has neither sums nor k
         mean = functional.avg_pool2d(squares, size, 1, size // 2)
@@ -262,38 +262,38 @@ def lrn(making: Any, p: Any, x: Any) -> Made:
 
 
 @layer("ReLU")
-def relu(making: Any, p: Any, x: Any) -> Made:
+def relu(net: Any, p: Any, x: Any) -> Made:
     slope = p.relu_param.negative_slope
     return (functions.where(x > 0, x, x * slope) if slope else functional.relu(x),)
 
 
 @layer("Sigmoid")
-def sigmoid(making: Any, p: Any, x: Any) -> Made:
+def sigmoid(net: Any, p: Any, x: Any) -> Made:
     return (functional.sigmoid(x),)
 
 
 @layer("TanH")
-def tanh(making: Any, p: Any, x: Any) -> Made:
+def tanh(net: Any, p: Any, x: Any) -> Made:
     return (functional.tanh(x),)
 
 
 @layer("Dropout")
-def dropout(making: Any, p: Any, x: Any) -> Made:
+def dropout(net: Any, p: Any, x: Any) -> Made:
     ratio = p.dropout_param.dropout_ratio
     if not 0 <= ratio < 1:
-        making.fail("caffe_value", "dropout_ratio", value=ratio, expected="0 ≤ p < 1")
-    drop = Dropout(ratio, seed=int(making.random.integers(1 << 31)))
-    return (drop(x) if making.phase == "TRAIN" else x,)
+        net.fail("caffe_value", "dropout_ratio", value=ratio, expected="0 ≤ p < 1")
+    drop = Dropout(ratio, seed=int(net.random.integers(1 << 31)))
+    return (drop(x) if net.phase == "TRAIN" else x,)
 
 
 @layer("Eltwise", range(2, 1 << 10))
-def eltwise(making: Any, p: Any, x: Any, *others: Any) -> Made:
+def eltwise(net: Any, p: Any, x: Any, *others: Any) -> Made:
     c = p.eltwise_param
     factors = list(c.coeff)
     if factors and (c.operation != 1 or len(factors) != 1 + len(others)):
-        making.fail("caffe_value", "coeff", value=len(factors), expected=1 + len(others))
+        net.fail("caffe_value", "coeff", value=len(factors), expected=1 + len(others))
     if any(y.shape != x.shape for y in others):
-        making.fail("caffe_alike", "bottom", shapes=[v.shape for v in (x, *others)])
+        net.fail("caffe_alike", "bottom", shapes=[v.shape for v in (x, *others)])
     terms = (
         [v if k == 1 else v * k for v, k in zip((x, *others), factors, strict=True)]
         if (factors)
@@ -309,33 +309,33 @@ def eltwise(making: Any, p: Any, x: Any, *others: Any) -> Made:
 
 
 @layer("Flatten")
-def flatten(making: Any, p: Any, x: Any) -> Made:
+def flatten(net: Any, p: Any, x: Any) -> Made:
     c = p.flatten_param
-    first, last = axis_of(making, x, c.axis), axis_of(making, x, c.end_axis, "end_axis")
+    first, last = axis_of(net, x, c.axis), axis_of(net, x, c.end_axis, "end_axis")
     if first > last:
-        making.fail("caffe_value", "end_axis", value=c.end_axis, expected=f"≥ {first}")
+        net.fail("caffe_value", "end_axis", value=c.end_axis, expected=f"≥ {first}")
     return (functions.flatten(x, first, last),)
 
 
 @layer("Concat", range(1, 1 << 10))
-def concat(making: Any, p: Any, *xs: Any) -> Made:
+def concat(net: Any, p: Any, *xs: Any) -> Made:
     c = p.concat_param
     axis = c.concat_dim if c.HasField("concat_dim") else c.axis
-    return (functions.concatenate(list(xs), axis_of(making, xs[0], axis)),)
+    return (functions.concatenate(list(xs), axis_of(net, xs[0], axis)),)
 
 
 @layer("Softmax")
-def softmax(making: Any, p: Any, x: Any) -> Made:
-    return (functional.softmax(x, axis_of(making, x, p.softmax_param.axis)),)
+def softmax(net: Any, p: Any, x: Any) -> Made:
+    return (functional.softmax(x, axis_of(net, x, p.softmax_param.axis)),)
 
 
 @layer("SoftmaxWithLoss", (2,))
-def softmax_with_loss(making: Any, p: Any, x: Any, labels: Any) -> Made:
+def softmax_with_loss(net: Any, p: Any, x: Any, labels: Any) -> Made:
     """Build the mean cross-entropy over all positions that have a class."""
     c = p.loss_param
     if p.softmax_param.axis != 1 or c.HasField("ignore_label"):
         field = "ignore_label" if c.HasField("ignore_label") else "axis"
-        making.fail("caffe_option", field, option=field)
+        net.fail("caffe_option", field, option=field)
     how = (
         c.normalization
         if c.HasField("normalization") or c.normalize or not c.HasField("normalize")
@@ -346,16 +346,16 @@ def softmax_with_loss(making: Any, p: Any, x: Any, labels: Any) -> Made:
     if how == 3 or (how == 2 and places):
         counted = x.shape[: 1 if how == 3 else 0] + places
         if None in counted:
-            making.fail("caffe_images", "bottom", shape=x.shape)
+            net.fail("caffe_images", "bottom", shape=x.shape)
         loss = loss * float(math.prod(counted))
     return (loss * p.loss_weight[0] if p.loss_weight and p.loss_weight[0] != 1 else loss,)
 
 
 @layer("Accuracy", (2,))
-def accuracy(making: Any, p: Any, x: Any, labels: Any) -> Made:
+def accuracy(net: Any, p: Any, x: Any, labels: Any) -> Made:
     """Build the share of images whose largest score is that of their class."""
     c = p.accuracy_param
     if c.top_k != 1 or c.HasField("ignore_label"):
-        making.fail("caffe_option", "top_k", option="top_k" if c.top_k != 1 else "ignore_label")
-    hit = ops.equal(functions.argmax(x, axis_of(making, x, c.axis)), labels)
+        net.fail("caffe_option", "top_k", option="top_k" if c.top_k != 1 else "ignore_label")
+    hit = ops.equal(functions.argmax(x, axis_of(net, x, c.axis)), labels)
     return (functions.mean(hit.astype(float32)),)

@@ -60,12 +60,12 @@ def from_caffe(
     whole("from_caffe", "seed", seed)
     text = Text(prototxt)
     weights = None if caffemodel is None else Weights(caffemodel)
-    making = Making(text, weights, str(phase).upper(), shapes or {}, seed)
+    builder = NetBuilder(text, weights, str(phase).upper(), shapes or {}, seed)
     with Graph() as graph, tensors_as_nodes(graph):
-        return making.graph()
+        return builder.graph()
 
 
-class Making:
+class NetBuilder:
     """A net being converted to a graph: the blobs so far, the current layer."""
 
     def __init__(

@@ -25,7 +25,7 @@ def mentions_jax(function: Any) -> bool:
     waiting, seen = [function], set()
     while waiting:
         x = waiting.pop()
-        if _is_jax(x):
+        if _is_from_jax(x):
             return True
         if id(x) in seen:
             continue
@@ -38,7 +38,7 @@ def mentions_jax(function: Any) -> bool:
     return False
 
 
-def _is_jax(x: Any) -> bool:
+def _is_from_jax(x: Any) -> bool:
     """Return whether this is a JAX module or is defined in one."""
     name = x.__name__ if isinstance(x, ModuleType) else getattr(x, "__module__", None)
     names = (name, type(x).__module__)

@@ -216,11 +216,12 @@ def _pad(call: OnnxCall) -> Any:
         return ops.pad(x, widths=widths, value=0 if value is None else np.ravel(value)[0].item())
     for axis, (before, after) in enumerate(widths):
         if before or after:
-            x = ops.take(x, _around(call, lengths_of(x)[axis], before, after, mode), axis=axis)
+            positions = _padding_sources(call, lengths_of(x)[axis], before, after, mode)
+            x = ops.take(x, positions, axis=axis)
     return x
 
 
-def _around(call: OnnxCall, n: Any, before: int, after: int, mode: str) -> Any:
+def _padding_sources(call: OnnxCall, n: Any, before: int, after: int, mode: str) -> Any:
     """Return the source positions for padding with copies along an axis, which may be open."""
     if isinstance(n, int):
         return np.pad(np.arange(n), (before, after), mode=mode)  # type: ignore[call-overload]

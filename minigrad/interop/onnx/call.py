@@ -15,7 +15,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.core import Array, Dtype
 from minigrad.diagnostics.errors import FormatError
-from minigrad.interop.onnx.lengths import Lengths, apart, items_of, lengths_of, product, quotient
+from minigrad.interop.onnx.lengths import Lengths, items_of, lengths_of, product, quotient, sources
 from minigrad.interop.onnx.tensors import TYPES
 from minigrad.ops import state
 from minigrad.ops.lengths import Length
@@ -171,7 +171,7 @@ def reshaped(x: Any, target: Sequence[Length]) -> Any:
     left = [i for i, n in enumerate(lengths) if not isinstance(n, int)]
     if len(left) <= 1:
         return ops.reshape(x, shape=tuple(n if isinstance(n, int) else -1 for n in lengths))
-    likes, shape = apart(lengths, first=x)
+    likes, shape = sources(lengths, first=x)
     return ops.reshape_by(x, *likes, shape=shape)
 
 
@@ -180,7 +180,7 @@ def stretched(x: Any, target: Sequence[Length], reader: Any) -> Any:
     if all(isinstance(n, int) for n in target):
         return ops.broadcast_to(x, shape=tuple(target))
     x = reader.lift(x)
-    likes, shape = apart(list(target), first=x)
+    likes, shape = sources(list(target), first=x)
     return ops.broadcast_by(x, *likes, shape=shape)
 
 

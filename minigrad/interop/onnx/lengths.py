@@ -30,7 +30,7 @@ class Lengths:
 
     def node(self) -> Any:
         """Build a node with these lengths as its value."""
-        likes, shape = apart(self.items)
+        likes, shape = sources(self.items)
         value = ops.lengths_of(*likes, shape=shape)
         return ops.slice_(value, key=(0,)) if self.single else value
 
@@ -50,7 +50,7 @@ def items_of(x: Any) -> tuple[Length, ...] | None:
     return tuple(int(n) for n in np.ravel(x))
 
 
-def apart(items: Sequence[Length], first: Node | None = None) -> tuple[list[Node], Any]:
+def sources(items: Sequence[Length], first: Node | None = None) -> tuple[list[Node], Any]:
     """Return the nodes that lengths are read from, and the lengths with indices into them."""
     likes: list[Node] = [] if first is None else [first]
 

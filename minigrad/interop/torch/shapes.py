@@ -103,7 +103,7 @@ def _select_written(x: Any, part: Any, dim: int, index: int) -> Any:
 
 
 def _written(x: Any, part: Any, key: Any) -> Any:
-    """Return x after `x[key] = part`; a key may be a function that returns a view."""
+    """Return a copy of x with `x[key] = part` done; a key may also be a function to a view."""
     places = np.full(tuple(x.shape), -1)
     numbers = np.arange(math.prod(part.shape)).reshape(part.shape)
     view = key(places) if callable(key) else places[key]

@@ -301,7 +301,7 @@ def real(x: Any) -> Any:
     return as_type(found, np.result_type(found.dtype, np.float32))
 
 
-def above(outputs: Iterable[mg.Node]) -> set[mg.Node]:
+def ancestors(outputs: Iterable[mg.Node]) -> set[mg.Node]:
     """Return these nodes and all nodes that they depend on."""
     found: set[mg.Node] = set()
     left = [*outputs]
