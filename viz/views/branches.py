@@ -255,9 +255,9 @@ def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: R
             facts.append(row("branches_recorded", way=name, nodes=len(run.nodes), ran=lit))
         elif key != "trace" and drawn is not None:
             count = len({n.id for n in drawn.nodes} - run.nodes)
-            idle = row("branches_idle", count=count) if count else ""
-            about = {"way": name, "nodes": len(drawn.nodes), "ran": lit, "idle": idle}
-            facts.append(row("branches_sizes", **about))
+            idle = row("branches_idle", count=count) if count else ("", "")
+            sizes = row("branches_sizes", way=name, nodes=len(drawn.nodes), ran=lit)
+            facts.append((sizes[0] + idle[0], sizes[1] + idle[1]))
             if run.steps:
                 steps = sum(run.steps.values())
                 loops.append(row("branches_loop", steps=steps, eager=eager.places.total()))
