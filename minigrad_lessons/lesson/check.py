@@ -84,7 +84,7 @@ def check(
     (`minigrad_lessons.lesson.marks`), one that fails says so once and stops nothing.
 
     >>> print(check("L00.faded.1", 4 * 5, 20))
-    ✓ L00.faded.1  passed: x * x - 5 at 5 and at -1, from a graph
+    ✓ L00.faded.1  passed: x * x - x at 5 and at -1, from a graph
     """
     entry = find_check(id)
     given = [x for x in (got, want, *more) if x is not MISSING]

@@ -27,7 +27,13 @@ def nested(depth: int, fails: bool) -> Program:
 
 SWITCH = Property(
     lambda draw: nested(1 + draw.below(3), draw.below(2) == 1),
-    always=(nested(2, False), nested(1, True)),
+    always=(
+        *(nested(2, False), nested(1, True)),
+        (
+            *("try:", "    with no_grad():", '        raise EngineError("no")'),
+            *("except EngineError:", "    caught = True"),
+        ),
+    ),
     examples=10,
 )
 

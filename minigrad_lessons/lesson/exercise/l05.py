@@ -61,6 +61,13 @@ CORE = Property(
             *("lambda a: a * a, lambda a: -a, x", "lambda a, b, c: a, lambda a, b, c: c, x, x, -x"),
         )
         for tensor in (False, True)
+    )
+    + tuple(
+        (
+            "f = lambda x: cond(x, lambda a: a + 1.0, lambda a: a - 1.0, x)",
+            *tried([1e-7, -1e-9, 0.0], tensor),
+        )
+        for tensor in (False, True)
     ),
     look=events,
 )

@@ -34,6 +34,8 @@ CORE = Property(
     padding,
     always=(
         ("rows = [[9.0], [1.0, 9.0]]", "before, _ = pad(rows)", "array, mask = pad(rows, 9.0)"),
+        ("rows = [[1], [2.5, 3.0]]", "array, mask = pad(rows)"),
+        ("rows = [[1, 2], [3]]", "array, mask = pad(rows, 0.5)"),
         ("rows = [[0.1], [2.0, np.nan, 2.0, 2.0]]", "array, mask = pad(rows, np.inf)"),
         ("rows = [[0.5] * n for n in (1, 2, 0, 3, 1, 4, 2, 5, 1, 7)]", "array, mask = pad(rows)"),
     ),

@@ -32,6 +32,7 @@ PAIRS: tuple[tuple[str, str], ...] = (
     (COND, COND),
     (LOOP, LOOP),
 )
+NAMED = (("a", "yes=1, no=2"), ("b", "no=1, yes=2"))  # the same values, exchanged
 X, Y = 'x = placeholder("x")', 'y = placeholder("x")'
 T = "t = x.sum()"
 
@@ -56,6 +57,7 @@ CORE = Property(
     always=(
         *((*pair(a, b), "same = same_work(a, b)") for a, b in PAIRS),
         (X, Y, 'a = Node("Max", [x])', 'b = Node("Max", [x, y])', "same = same_work(a, b)"),
+        (X, *(f'{n} = Node("Cond", [x], {k})' for n, k in NAMED), "same = same_work(a, b)"),
         ladder(X, "x = x + x", "same = same_work(x + x, x + x)"),
         *((*pair(line, line), "same = same_work(a, b)") for line in OPERATORS),
         *((*pair(line, line, True), "same = same_work(a, b)") for line in OPERATORS),

@@ -73,7 +73,7 @@ DAMAGE = (
         f'data["outputs"] = [{number}]'
         for number in ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0", "0, -1")
     ),
-    'data["nodes"][2]["inputs"] = [0, 2]',
+    *('data["nodes"][2]["inputs"] = [0, 2]', 'data["nodes"][0]["inputs"] = [1]'),
 )
 
 

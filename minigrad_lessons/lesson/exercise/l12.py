@@ -43,7 +43,12 @@ def graphs_and_results(made: Names, engine: ModuleType) -> Names:
 A, B, C = ARRAYS
 FOUR = traced("x * n - w * v", "x, n, w, v", f"{A}, 3, {B}, {C}", f"{B}, 3, {C}, {A}")
 SWAPPED = (traced("x * n - w", o, call(o, A, 3, B), call(o, B, 3, A)) for o in ORDERS)
-CORE = Property(tracing, always=(*SWAPPED, FOUR), look=graphs_and_results)
+ONE = (  # the same array twice, then two; and arrays without axes
+    *("ran = []", f"a, b = {A}, {B}", "f = lambda x, w: ran.append(1) or x * 2.0 - w"),
+    *("output, replay = trace(f, a, a)", "results = [replay(a, b), replay(b, a)]"),
+)
+SCALARS = traced("x * n - w", "x, n, w", *(f"np.array({x}), 3, np.array(2.0)" for x in (5.0, 7.0)))
+CORE = Property(tracing, always=(*SWAPPED, FOUR, ONE, SCALARS), look=graphs_and_results)
 
 CONDITIONS = ("x - 1.0", "x > 2.0", "5.0 * x - 15.0", "x * x > 4.0")
 
