@@ -389,7 +389,7 @@ def site(arguments):
 DYNAMIC = [
     "tests/engine/test_{}.py".format(name)
     for name in (
-        *("eager", "backprop", "inplace", "every_op", "properties", "special_values", "fast_paths"),
+        *("eager", "backprop", "inplace", "every_op", "properties", "special_values"),
         *("functions", "indexing", "conv", "losses", "nn", "optim", "events", "counts", "depth"),
         *("errors", "function", "locks"),
         # Random functions; what draws graphs alone never reaches the dynamic mode.

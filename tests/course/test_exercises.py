@@ -38,6 +38,7 @@ from minigrad_lessons.lesson.my_engine import COMPUTE
 from minigrad_lessons.lesson.wording import Shown
 from minigrad_lessons.questions import all_lessons, find_check
 from minigrad_lessons.student import student_version
+from viz.charts.chart import Chart
 from viz.words import text as words
 
 pytestmark = pytest.mark.usefixtures("english")
@@ -183,7 +184,13 @@ class Run:
         todo = {task.start: task for task in tasks_of(path)}
         claims = mock.patch.object(lessons, "claims", self.claims)
         judged = mock.patch.object(lessons.lesson.check, "judge", self.judge)
-        with claims, judged, mg.Graph():  # as the default graph of a kernel that has just begun
+        undrawn = mock.patch.object(Chart, "_shown", return_value="")  # nbval draws the charts
+        with (
+            claims,
+            judged,
+            undrawn,
+            mg.Graph(),
+        ):  # as the default graph of a kernel that has just begun
             for place, source in enumerate(self.cells):
                 if place in todo:
                     self.try_all(todo[place], answers(number(path)))
