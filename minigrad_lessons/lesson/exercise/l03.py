@@ -14,26 +14,23 @@ LEAVES = ("x = Tensor(2.0, requires_grad=True)", "c = Tensor(3.0)")
 EAGER = ("{a} * {b}", "{a} - {b}", "{a} + 1.0", "1.0 / {a}", "2.0 * {a}", "-{a}", "{a}.sum(axis=0)")
 
 
-def nested(depth: int, fails: bool) -> Program:
+ERRORS = ("ZeroDivisionError", "EngineError", "ValueError", "KeyError", "TypeError")
+
+
+def nested(depth: int, error: str) -> Program:
     """Return nested `no_grad` blocks that note whether recording is on; an error may leave them."""
     note = "{} = bool(Tensor.recording)"
     lines = [f"{'    ' * i}with no_grad():" for i in range(depth)]
     lines += [f"{'    ' * i}{note.format(f'inside{i}')}" for i in range(depth, 0, -1)]
-    if fails:
-        lines = ["try:", *(f"    {line}" for line in (*lines, "    1 / 0"))]
-        lines += ["except ZeroDivisionError:", "    caught = True"]
+    if error:
+        lines = ["try:", *(f"    {line}" for line in (*lines, f"    raise {error}"))]
+        lines += [f"except {error}:", "    caught = True"]
     return (*lines, note.format("after"))
 
 
 SWITCH = Property(
-    lambda draw: nested(1 + draw.below(3), draw.below(2) == 1),
-    always=(
-        *(nested(2, False), nested(1, True)),
-        (
-            *("try:", "    with no_grad():", '        raise EngineError("no")'),
-            *("except EngineError:", "    caught = True"),
-        ),
-    ),
+    lambda draw: nested(1 + draw.below(3), draw.one(("", "ZeroDivisionError"))),
+    always=(nested(2, ""), *(nested(1, error) for error in ERRORS)),
     examples=10,
 )
 

@@ -73,7 +73,8 @@ DAMAGE = (
         f'data["outputs"] = [{number}]'
         for number in ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0", "0, -1")
     ),
-    *('data["nodes"][2]["inputs"] = [0, 2]', 'data["nodes"][0]["inputs"] = [1]'),
+    *(f'data["nodes"][{place}]["inputs"] = [{number}]' for place, number in ((0, 1), (1, -1))),
+    'data["nodes"][2]["inputs"] = [0, 2]',
 )
 
 
