@@ -86,7 +86,7 @@ def test_a_check_names_the_line_that_was_wrong() -> None:
     )
     messages.set_language("zh")
     try:
-        assert "Python 得到 -4，图得到 -6。追踪时第 2 行的 if x.sum() > 0 为 True" in str(report)
+        assert "Python 得到 -4，图得到 -6。追踪时，第 2 行的 if x.sum() > 0 为 True" in str(report)
     finally:
         messages.set_language("en")
 
