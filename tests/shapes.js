@@ -192,7 +192,7 @@
   for (const sentence of atRest()) found.set(sentence, "rest");
   const measure = () => root && heights.add(Math.round(box(root).height));
   measure();
-  const [each, few] = [16, 6].map((most) => Math.ceil((last + 1) / most));
+  const [each, few] = [12, 4].map((most) => Math.ceil((last + 1) / most));
   for (let step = 0; step <= last; step++) {
     const looked = step === last || step % few === first % few;
     if (!looked && step % each) continue;

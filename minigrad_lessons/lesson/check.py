@@ -31,7 +31,7 @@ from minigrad_lessons.lesson.keep import stored
 from minigrad_lessons.lesson.limit import Endless, TooManyLines, limited
 from minigrad_lessons.lesson.progress import note
 from minigrad_lessons.lesson.wording import GRADING, MARKS, Shown
-from minigrad_lessons.questions import Check, all_lessons, called, find_check
+from minigrad_lessons.questions import Check, called, find_check, find_lesson
 from viz.words.text import row
 
 __all__ = ["check"]
@@ -151,7 +151,7 @@ def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | N
 def _next(id: str) -> Pair:
     """Return which exercise of the lesson comes after this one."""
     lesson = id.partition(".")[0]
-    checks = [*all_lessons()[lesson].checks.values()]
+    checks = [*find_lesson(lesson).checks.values()]
     for one, other in pairwise(checks):
         if one.id == id:
             return row("check_next", id=other.id, text=other.text)

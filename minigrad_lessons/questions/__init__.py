@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 import string
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from minigrad.diagnostics.messages import Pair
 from viz.words.text import printed, row
 
 Kind = Literal["predict", "quiz", "order"]
+T = TypeVar("T")
 
 
 class UnknownIdError(KeyError):
@@ -246,32 +247,49 @@ def _question(data: Mapping[str, Any]) -> Question:
 
 
 @cache
+def lesson_names() -> list[str]:
+    """Return the names of all lessons, for example "L00"."""
+    found = files(__name__).iterdir()
+    return sorted(f.name.removesuffix(".toml") for f in found if f.name.endswith(".toml"))
+
+
+@cache
+def find_lesson(name: str) -> Lesson:
+    """Return the lesson of that name; raise UnknownIdError if there is none."""
+    if name not in lesson_names():
+        raise UnknownIdError("ask_kind_lesson", name, lesson_names())
+    return parse(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def all_lessons() -> dict[str, Lesson]:
-    """Return every lesson of the bank by its name, for example "L00"."""
-    folder = files(__name__)
-    names = sorted(f.name for f in folder.iterdir() if f.name.endswith(".toml"))
-    return {
-        name.removesuffix(".toml"): parse(folder.joinpath(name).read_text(encoding="utf-8"))
-        for name in names
-    }
+    """Return every lesson of the bank by its name."""
+    return {name: find_lesson(name) for name in lesson_names()}
+
+
+def _find(id: str, kind: str, entries: Callable[[Lesson], Mapping[str, T]]) -> T:
+    """Return the entry of that id; only if its own lesson lacks it, the others are read."""
+    name = str(id).partition(".")[0]
+    known = entries(find_lesson(name)) if name in lesson_names() else {}
+    if id not in known:
+        known = {key: e for b in all_lessons().values() for key, e in entries(b).items()}
+    if id not in known:
+        raise UnknownIdError(kind, id, list(known))
+    return known[id]
 
 
 def find_question(id: str, *kinds: Kind) -> Question:
     """Return the question of that id; raise UnknownIdError if none of these kinds has it."""
-    known = {
-        q.id: q for b in all_lessons().values() for q in b.questions.values() if q.kind in kinds
-    }
-    if id not in known:
-        raise UnknownIdError("ask_kind_question", id, list(known))
-    return known[id]
+
+    def entries(lesson: Lesson) -> dict[str, Question]:
+        return {key: q for key, q in lesson.questions.items() if q.kind in kinds}
+
+    return _find(id, "ask_kind_question", entries)
 
 
 def find_check(id: str) -> Check:
     """Return the check of that id; raise UnknownIdError if there is none."""
-    known = {c.id: c for b in all_lessons().values() for c in b.checks.values()}
-    if id not in known:
-        raise UnknownIdError("ask_kind_check", id, list(known))
-    return known[id]
+    return _find(id, "ask_kind_check", lambda lesson: lesson.checks)
 
 
 def checks_of(part: str) -> list[Check]:
@@ -285,7 +303,7 @@ def called(lesson: str, text: str) -> Pair:
     >>> called("L04", "x = 10"), called("L04", "2 rows")
     (('x = 10', 'x = 10'), ('2 rows', '2 行'))
     """
-    known = all_lessons()[lesson].words
+    known = find_lesson(lesson).words
     for english, chinese in known.items():
         pattern = re.escape(english).replace(r"\{\}", "(.+)")
         if found := re.fullmatch(pattern, text):
@@ -295,25 +313,12 @@ def called(lesson: str, text: str) -> Pair:
 
 def find_table(id: str) -> TableText:
     """Return the text of the table of that id; raise UnknownIdError if there is none."""
-    known = {t.id: t for b in all_lessons().values() for t in b.tables.values()}
-    if id not in known:
-        raise UnknownIdError("ask_kind_table", id, list(known))
-    return known[id]
+    return _find(id, "ask_kind_table", lambda lesson: lesson.tables)
 
 
 def find_kept(id: str) -> Kept:
     """Return what the program of that id once printed; raise UnknownIdError if there is none."""
-    known = {k.id: k for b in all_lessons().values() for k in b.kept.values()}
-    if id not in known:
-        raise UnknownIdError("ask_kind_kept", id, list(known))
-    return known[id]
-
-
-def find_lesson(name: str) -> Lesson:
-    """Return the lesson of that name; raise UnknownIdError if there is none."""
-    if name not in all_lessons():
-        raise UnknownIdError("ask_kind_lesson", name, list(all_lessons()))
-    return all_lessons()[name]
+    return _find(id, "ask_kind_kept", lambda lesson: lesson.kept)
 
 
 def judge(question: Question, answer: Any) -> Verdict | None:
