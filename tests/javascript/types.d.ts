@@ -356,6 +356,7 @@ interface Portrait {
   shape?: number[]; // of the tensor that it is of
   bad?: number;
   below?: number;
+  at?: [number | string, number, number]; // the first element, and the places of the largest and the smallest
   min?: number | string;
   max?: number | string;
   mean?: number | string;
@@ -422,7 +423,7 @@ interface AtlasData {
   formulas: string[];
   outputs: number[];
   backward: boolean;
-  findings: { text: Pair; op: number; bad: boolean; node?: number }[];
+  findings: { text: Pair; op: number; bad: boolean; node?: number; about?: string }[];
   words: Words;
 }
 
@@ -431,7 +432,7 @@ interface AtlasNode extends AtlasRow {
   depth: number;
   out: number;
   grad: boolean;
-  sum: { params: number; ms: number; back: number; kept: number; count: number; weights: number[] };
+  sum: { params: number; ms: number; back: number; total: number; kept: number; count: number; weights: number[] };
   shown: Box | null;
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -225,11 +226,14 @@ def test_keys_open_step_and_close(name: str, one: Page, pages: dict[str, Path]) 
 def test_a_finding_leads_to_its_operator(name: str, one: Page, pages: dict[str, Path]) -> None:
     page = opened(one, pages[name])
     button = page.locator(".mg-x-finding").first
+    button_text = button.inner_text()
     button.click()
     settled(page)
     op = state(page, "atlas.m.data.findings[0].op")
     assert state(page, "atlas.selected.op") == op
-    assert page.locator(".mg-x-side h3").first.inner_text() == "comes in → goes out"
+    assert page.locator(".mg-x-side h3").first.inner_text() == "parameters and their gradients"
+    promised = button_text.partition(" to ")[2].partition(" (")[0]
+    assert f"|∂w| {promised}" in page.locator(".mg-x-side").inner_text()
     # The same operators, by a click on the score.
     page.keyboard.press("End")
     page.locator(".mg-x-score").click(position={"x": 900, "y": 40})
@@ -272,20 +276,23 @@ def test_the_table_follows_the_open_module_and_is_sorted_by_a_click(
     clear = lambda rounds: slowest(rounds)[:1]  # noqa: E731  (without noise)
     monkeypatch.setattr("viz.explorer.findings.slowest", clear)
     page = opened(one, explorer_of(torch_like, torch_like()).save(tmp_path / "table.html"))
-    finding = page.locator(".mg-x-finding", has_text="of minigrad's forward time")
-    name = finding.inner_text().split(":")[0]
+    finding = page.locator(".mg-x-finding", has_text="of minigrad's time")
+    said = finding.inner_text()
+    name = said.split(":")[0]
     finding.click()
     settled(page)
     assert state(page, "atlas.focus.name") == name
-    inside = f"atlas.m.data.operators.slice({STATE}.atlas.focus.a, {STATE}.atlas.focus.b)"
-    longest = f"{inside}.reduce((a, b) => (b.ms > a.ms ? b : a)).ms"
-    assert state(page, "atlas.selected.sum.ms") == state(page, longest)
+    assert state(page, "atlas.selected.name") == name  # the module, not an operator in it
+    cost = page.locator(".mg-x-side table").first.inner_text()
+    share = re.search(r"(\d+)\s% of minigrad's time", said)
+    assert share is not None
+    assert re.search(rf"total time\t.*\({share[1]} %\)", cost)  # above the rest
     rows = f"""atlas.focus.children.map((_, i, all) =>
       {STATE}.score.rowAt(20, 17 + i * {STATE}.score.rowHeight()).node)"""
     assert state(page, f"{rows}.map((x) => x.i)") == state(page, "atlas.focus.children")
     page.locator(".mg-x-score").click(position={"x": 240, "y": 6})
     settled(page)
-    times = state(page, f"{rows}.map((x) => x.sum.ms)")
+    times = state(page, f"{rows}.map((x) => x.sum.ms + x.sum.back)")
     assert times == sorted(times, reverse=True)
     assert len(times) > 1
     page.locator(".mg-x-score").click(position={"x": 900, "y": 30})
@@ -420,7 +427,7 @@ def test_the_score_has_a_row_for_each_module_and_a_profile(
     rows = state(page, "atlas.m.rows.map((n) => n.name)")
     said = written(page, "mg-x-score")
     assert {x.partition("  ×")[0] for x in said} >= set(rows)
-    columns = {"parameters", "time", "kept", "|∂w| of weights"}
+    columns = {"parameters", "total time", "kept", "|∂w|, each one"}
     assert said >= {"forward →", "backward →", "|∂y| norm of outputs' gradients"} | columns
     assert sum(x.startswith("1e") for x in said) >= 4  # of weights, and of both curves
     # Its name opens a module, a place in its row is a time: forward on the left, then backward.

@@ -1,8 +1,21 @@
 // What is known of the node that is selected; of the whole model what is worth a look, and the legend.
 
+/** The index of an element of an array, by its place in memory. @param {number[]} shape @param {number} place */
+function indexOf(shape, place) {
+  const index = [...shape].reverse().map((n) => {
+    const i = place % n;
+    place = (place - i) / n;
+    return i;
+  });
+  return index.reverse().join(", ");
+}
+
+/** Which section of a part a finding is about: its gradient, its cost, or its weights. @type {Record<string, number>} */
+const PROMISED = { nan_back: 1, nan_relu: 1, slowest: 2, slowest_two: 2, shares: 2, gradients: 3, vanishing: 3, exploding: 3, no_gradient: 3, frozen: 3, unreached: 3 };
+
 /**
  * @param {Atlas} atlas @param {HTMLElement} place
- * @param {{show(op: number, group?: AtlasNode): void, close(): void}} told
+ * @param {{show(op: number, group?: AtlasNode, about?: string): void, close(): void}} told
  */
 function inspectorOf(atlas, place, told) {
   const { m, speech } = atlas;
@@ -73,20 +86,20 @@ function inspectorOf(atlas, place, told) {
     const all = m.root.sum;
     const own = node !== m.root;
     heading(body, "cost");
-    if (!own && m.data.system !== "minigrad") say(part("mg-x-path", body), speech.pair("own_times", { system: m.data.system }));
+    if (m.data.system !== "minigrad") say(part("mg-x-path", body), speech.pair("own_times", { system: m.data.system }));
     /** @type {[Pair | string, Pair | string][]} */
     const rows = [[speech.pair("column_params"), amount(sum.params) + (own ? share(sum.params, all.params) : "")]];
     if (m.failed < 0 || ran(node, atlas.time) >= 1) {
       rows.push([speech.pair("forward"), lasting(sum.ms) + (own ? share(sum.ms, all.ms) : "")]);
-      if (m.end > m.n) rows.push([speech.pair("backward"), lasting(sum.back) + (own ? share(sum.back, all.back) : "")]);
+      if (m.end > m.n) rows.push([speech.pair("backward"), lasting(sum.back) + (own ? share(sum.back, all.back) : "")], [speech.pair("column_time"), lasting(sum.total) + (own ? share(sum.total, all.total) : "")]);
       if (m.end > m.n) rows.push([speech.pair("column_kept"), bytes(sum.kept) + (own ? share(sum.kept, all.kept) : "")]);
     }
     if (node.children) rows.push([speech.pair("operators"), String(sum.count)]);
     table(body, rows);
   };
 
-  /** @param {Portrait} p @param {boolean} back */
-  const statistics = (p, back) => {
+  /** @param {Portrait} p @param {boolean} back @param {number[]} shape */
+  const statistics = (p, back, shape) => {
     const w = wide();
     histogram(body, p, back, w, 34);
     if (p.min === undefined) return;
@@ -94,6 +107,11 @@ function inspectorOf(atlas, place, told) {
     const rows = [[speech.pair("from_to"), `${figure(p.min)} … ${figure(p.max)}`], [speech.pair("mean_spread"), `${figure(p.mean)},  ${figure(p.std)}`]];
     rows.push([speech.pair("norm"), figure(p.norm)], [speech.pair("zero_elements"), `${Math.round(100 * (p.zeros ?? 0))} %`]);
     if (p.bad) rows.push([speech.pair("broken_elements"), String(p.bad)]);
+    if (p.at) { // of what is too large to be read element by element
+      const [first, largest, smallest] = p.at;
+      for (const [key, i, value] of /** @type {const} */ ([["element_first", 0, first], ["element_largest", largest, p.max], ["element_smallest", smallest, p.min]]))
+        rows.push([speech.pair(key), `[${indexOf(shape, i)}] = ${figure(value)}`]);
+    }
     table(body, rows);
   };
 
@@ -101,11 +119,11 @@ function inspectorOf(atlas, place, told) {
     const { data } = m;
     if (data.about) say(part("mg-x-path", body), data.about);
     if (data.findings.length) heading(body, "worth_a_look");
-    for (const { text, op, bad, node } of data.findings) {
+    for (const { text, op, bad, node, about } of data.findings) {
       const b = make("button", `mg-x-finding${bad ? " mg-x-bad" : ""}`, body);
       b.type = "button";
       say(b, text);
-      b.addEventListener("click", () => told.show(op, node === undefined ? undefined : m.nodes[node]));
+      b.addEventListener("click", () => told.show(op, node === undefined ? undefined : m.nodes[node], about));
     }
     cost(m.root);
     if (data.verdict) {
@@ -144,7 +162,7 @@ function inspectorOf(atlas, place, told) {
     if (!isNumber(tensor)) picture(f, there ? value : null, false, half, Math.round(half / 2));
     else part("mg-x-scalar", f).textContent = there ? figure(value?.mean) : "?";
     part("", f, "figcaption").textContent = `${shapeOf(atlas, node.out)} ${tensor.dtype}`;
-    if (there && value && !isNumber(tensor)) statistics(value, false);
+    if (there && value && !isNumber(tensor)) statistics(value, false, tensor.shape);
   };
 
   /** @param {AtlasNode} node */
@@ -152,13 +170,13 @@ function inspectorOf(atlas, place, told) {
     if (m.end <= m.n) return;
     const tensor = m.tensors[node.out];
     const g = cameBack(m, node, atlas.time) >= 1 ? portraitOf(m, tensor.g) : null;
-    heading(body, "gradient_of_output", g ? `|∂y| ${figure(g.norm)}` : "", "mg-x-back-words");
+    heading(body, "gradient_of_output", g ? `|∂y| ${normOf(speech, g)}` : "", "mg-x-back-words");
     if (!node.grad) say(part("mg-x-path", body), speech.pair("no_flow"));
     else if (!g) say(part("mg-x-path", body), speech.pair("not_yet"));
     else if (isNumber(tensor)) part("", body).textContent = figure(g.mean);
     else {
       picture(body, g, true, wide(), 56);
-      statistics(g, true);
+      statistics(g, true, tensor.shape);
     }
   };
 
@@ -182,7 +200,7 @@ function inspectorOf(atlas, place, told) {
       else if (m.end > m.n) {
         picture(right, back, true, half, high);
         const norm = Number(portraitOf(m, p.v)?.norm);
-        part("", right, "figcaption").textContent = back ? `|∂w| ${figure(back.norm)}${norm ? ` · |∂w|/|w| ${figure(Number(back.norm) / norm)}` : ""}` : "";
+        part("mg-x-whole", right, "figcaption").textContent = back ? `|∂w| ${normOf(speech, back)}${norm && !back.bad ? ` · |∂w|/|w| ${figure(Number(back.norm) / norm)}` : ""}` : "";
       }
     }
   };
@@ -206,8 +224,8 @@ function inspectorOf(atlas, place, told) {
   };
 
   return {
-    /** @param {AtlasNode | null} node */
-    show(node) {
+    /** @param {AtlasNode | null} node @param {string} [promised] the finding that led here: what it said comes first */
+    show(node, promised = "") {
       body.replaceChildren();
       place.scrollTop = 0;
       const about = node ?? m.root;
@@ -231,13 +249,13 @@ function inspectorOf(atlas, place, told) {
       if (about.input !== undefined) {
         const p = portraitOf(m, m.tensors[about.out].v);
         picture(body, p, false, wide(), Math.round(wide() / 2));
-        if (p) statistics(p, false);
-      } else passes(about);
-      gradient(about);
-      if (about.input !== undefined) return;
-      if (!hasFailed(m, about, atlas.time) || about.sum.params) cost(about);
-      weights(about);
-      code(about);
+        if (p) statistics(p, false, m.tensors[about.out].shape);
+        return gradient(about);
+      }
+      const sections = [passes, gradient, cost, weights, code];
+      const first = PROMISED[promised] ?? 0;
+      for (const section of [sections[first], ...sections.filter((_, i) => i !== first)])
+        if (section !== cost || !hasFailed(m, about, atlas.time) || about.sum.params) section(about);
     },
   };
 }

@@ -31,7 +31,7 @@ function atlasModel(data) {
   const outputs = new Set(data.outputs);
   const leads = (/** @type {AtlasNode} */ node, /** @type {number} */ i) =>
     outputs.has(i) || readers[i].some((r) => r < node.a || r >= node.b);
-  const whole = { params: 0, ms: 0, back: 0, kept: 0, count: 0, weights: /** @type {number[]} */ ([]) };
+  const whole = { params: 0, ms: 0, back: 0, total: 0, kept: 0, count: 0, weights: /** @type {number[]} */ ([]) };
   for (const node of nodes) {
     node.depth = node.parent == null ? 0 : nodes[node.parent].depth + 1;
     if (node.input !== undefined) continue;
@@ -62,6 +62,7 @@ function atlasModel(data) {
       back: inside.reduce((sum, op) => sum + (op.back ?? 0), 0),
       kept: inside.reduce((sum, op) => sum + (op.kept ?? 0), 0),
     };
+    node.sum.total = node.sum.ms + node.sum.back;
   }
   const ends = [0]; // what part of the axis has been used up by each operator: more if it has a gradient
   for (let i = 0; i < n; i++) ends.push(ends[i] + (operators[i].g === undefined ? 0.15 : 1));
@@ -72,7 +73,7 @@ function atlasModel(data) {
 }
 
 /** @type {AtlasNode["sum"]} */
-const NOTHING = { params: 0, ms: 0, back: 0, kept: 0, count: 0, weights: [] };
+const NOTHING = { params: 0, ms: 0, back: 0, total: 0, kept: 0, count: 0, weights: [] };
 
 /** @param {AtlasModel} m @param {AtlasNode} node */
 const parentOf = (m, node) => (node.parent == null ? null : m.nodes[node.parent]);
@@ -131,6 +132,9 @@ function passedBack(m, edge, time) {
 
 /** Whether a tensor is one number, which is written, not pictured. @param {{shape: number[]}} tensor */
 const isNumber = ({ shape }) => shape.every((n) => n === 1);
+
+/** The norm of what a portrait is of, or how many of its elements have none. @param {Speech} speech @param {Portrait | null} [p] */
+const normOf = (speech, p) => (p?.bad ? speech.line("not_finite", { count: p.bad }) : figure(p?.norm));
 
 /** @param {AtlasModel} m @param {number | undefined} number */
 const portraitOf = (m, number) => (number === undefined ? null : m.data.portraits[number]);

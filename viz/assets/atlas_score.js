@@ -1,8 +1,8 @@
 // The score of the open module: a row for each part, forward on the left, backward on the right,
 // and below how spread the activations and how large the gradients are. One playhead for all.
 
-/** What the rows can be sorted by. @type {Record<string, "params" | "ms" | "kept">} */
-const SUMS = { params: "params", time: "ms", kept: "kept" };
+/** What the rows can be sorted by. @type {Record<string, "params" | "total" | "kept">} */
+const SUMS = { params: "params", time: "total", kept: "kept" };
 
 /**
  * @param {Atlas} atlas @param {HTMLCanvasElement} canvas @param {ReturnType<typeof penOf>} pen
@@ -13,7 +13,7 @@ function scoreOf(atlas, canvas, pen) {
   let group = m.root; // the module that is open
   let rows = m.rows;
   let profile = profileOf(m, group);
-  let most = { params: 1, ms: 1, kept: 1 }; // of any row
+  let most = { params: 1, total: 1, kept: 1 }; // of any row
   let sorted = ""; // the column by which the rows are sorted; else they are in the order in which they run
   const score = {
     /** @type {number | null} */
@@ -51,12 +51,12 @@ function scoreOf(atlas, canvas, pen) {
   const shownColumns = () => Object.entries(g.columns).filter(([name]) => name !== "name" && (m.end > m.n || !["kept", "weights"].includes(name)));
 
   function follow() {
-    if (atlas.focus !== group) [group, profile] = [atlas.focus, profileOf(m, atlas.focus)];
+    if (atlas.focus !== group) [group, profile, sorted] = [atlas.focus, profileOf(m, atlas.focus), ""];
     rows = partsOf(m, group).filter((node) => node.input === undefined);
     const by = (/** @type {AtlasNode} */ node) => (sorted === "weights" ? Math.max(0, ...node.sum.weights.map((w) => weightNorm(w) ?? 0)) : node.sum[SUMS[sorted]]);
     if (sorted) rows.sort((a, b) => by(b) - by(a));
-    const largest = (/** @type {"params" | "ms" | "kept"} */ key) => rows.reduce((best, node) => Math.max(best, node.sum[key]), 0) || 1;
-    most = { params: largest("params"), ms: largest("ms"), kept: largest("kept") };
+    const largest = (/** @type {"params" | "total" | "kept"} */ key) => rows.reduce((best, node) => Math.max(best, node.sum[key]), 0) || 1;
+    most = { params: largest("params"), total: largest("total"), kept: largest("kept") };
     g.row = Math.min(17, g.space / rows.length);
     [g.each, g.lane] = [Math.ceil(11 / g.row), g.h - g.head - rows.length * g.row - 14];
   }
@@ -87,7 +87,7 @@ function scoreOf(atlas, canvas, pen) {
   const weightNorm = (/** @type {number} */ w) => {
     const p = m.data.parameters[w];
     const norm = portraitOf(m, p.g)?.norm;
-    return p.shape.length > 1 && typeof norm === "number" ? norm : null;
+    return typeof norm === "number" ? norm : null;
   };
   const norms = m.data.parameters.map((_, w) => weightNorm(w)).filter((v) => v != null && v > 0).map((v) => log(/** @type {number} */ (v)));
   const low = norms.length ? Math.floor(norms.reduce((a, b) => Math.min(a, b))) : 0;
@@ -284,7 +284,12 @@ function scoreOf(atlas, canvas, pen) {
     const [f, b] = [curve(spread, ink.run), m.end > m.n ? curve(returned, ink.grad) : null];
     pen.font(12, 700);
     c.fillStyle = ink.bad;
-    broken.filter((t) => t <= time + 0.5 && at(t) > g.left && at(t) < g.right).filter((t, i, all) => !i || at(t) - at(all[i - 1]) > 9).forEach((t) => pen.text("✗", at(t), top + 11, null, "center"));
+    let marked = -Infinity;
+    for (const t of broken) {
+      if (t > time + 0.5 || at(t) <= g.left || at(t) >= g.right || at(t) - marked <= 9) continue;
+      marked = at(t);
+      pen.text("✗", marked, top + 11, null, "center");
+    }
     const y = top + 12;
     pen.font(11, 600);
     c.fillStyle = ink.run;
@@ -341,7 +346,7 @@ function scoreOf(atlas, canvas, pen) {
     const [value, gradient] = [portraitOf(m, row.v), portraitOf(m, row.g)];
     const back = t >= m.n;
     const zeros = (value?.zeros ?? 0) > 0.2 ? `, ${speech.line("zeros", { share: Math.round((value?.zeros ?? 0) * 100) })}` : "";
-    const said = back ? (gradient ? `|∂y| ${figure(gradient.norm)}` : speech.line("no_flow")) : `σ ${figure(value?.std)}${zeros}`;
+    const said = back ? (gradient ? `|∂y| ${normOf(speech, gradient)}` : speech.line("no_flow")) : value?.bad ? speech.line("not_finite", { count: value.bad }) : `σ ${figure(value?.std)}${zeros}`;
     const text = `${fullName(m, m.leaves[op])}  ${said}`;
     c.fillStyle = ink.line;
     c.fillRect(x - 0.5, g.head, 1, base - g.head);

@@ -16,6 +16,8 @@ function explorerPlaces(el, data) {
   const crumbs = make("nav", "mg-x-crumbs", top);
   const main = make("div", "mg-x-main", root);
   const box = make("div", "mg-x-stage", main);
+  const look = make("button", "mg-x-look", top);
+  look.type = "button";
   const canvas = scrolls(make("canvas", "", box));
   canvas.setAttribute("role", "application");
   const list = make("ul", "mg-x-list", box);
@@ -24,7 +26,7 @@ function explorerPlaces(el, data) {
   const bar = make("div", "mg-x-bar", panel);
   const score = scrolls(make("canvas", "mg-x-score", panel));
   score.setAttribute("role", "slider");
-  return { root, top, crumbs, main, box, canvas, list, side, panel, bar, score };
+  return { root, top, crumbs, look, main, box, canvas, list, side, panel, bar, score };
 }
 
 /** @param {Model} model @param {HTMLElement} el */
@@ -53,7 +55,7 @@ function explore(model, el) {
     camera: { x: 0, y: 0, kx: 800, ky: 500 },
   };
   const score = scoreOf(atlas, scoreCanvas, penOf(scoreCanvas, () => ink));
-  const inspector = inspectorOf(atlas, side, { show: reveal, close: () => drawer(false) });
+  const inspector = inspectorOf(atlas, side, { show: follow, close: () => drawer(false) });
   const stage = stageOf(atlas, canvas, {
     click(node, outside) {
       if (node) open(node);
@@ -66,12 +68,13 @@ function explore(model, el) {
     },
     stop,
   });
+  let promised = ""; // by the finding that was followed
   let fresh = false; // whether the inspector shows what is so
   const inspect = () => { fresh = false; stage.need(); };
   stage.drawn = () => {
     if (!root.clientWidth) return; // hidden, as in a folded cell: drawn when it has a size
     score.draw();
-    if (!fresh) inspector.show(atlas.selected);
+    if (!fresh) inspector.show(atlas.selected, promised);
     fresh = true;
   };
 
@@ -86,6 +89,7 @@ function explore(model, el) {
     atlas.focus = group;
     atlas.open = new Set(pathOf(m, group).map((node) => node.i));
     atlas.selected = group.parent == null ? null : group;
+    promised = "";
   }
 
   /** @param {AtlasNode} node */
@@ -113,6 +117,7 @@ function explore(model, el) {
   /** @param {AtlasNode | null} node @param {boolean} [show] */
   function select(node, show = false) {
     atlas.selected = node;
+    promised = "";
     inspect();
     if (show) drawer(true);
   }
@@ -121,6 +126,14 @@ function explore(model, el) {
   function reveal(op, group = parentOf(m, m.leaves[op])) {
     open(group ?? m.root);
     select(m.leaves[op], true);
+  }
+
+  /** Show what a finding is about. @param {number} op @param {AtlasNode} [module] @param {string} [about] */
+  function follow(op, module, about = "") {
+    if (module?.children) open(module);
+    else reveal(op);
+    drawer(true);
+    promised = about;
   }
 
   /** On a narrow page the inspector lies above the atlas. Whether it was there. @param {boolean} on */
@@ -239,13 +252,13 @@ function explore(model, el) {
       const { ms, back: ms_back } = m.root.sum;
       const key = m.end > m.n ? "said_finished" : "said_finished_forward";
       const finished = speech.pair(key, { count: m.n, forward: lasting(ms), backward: lasting(ms_back) });
-      if (trouble) return bar.say(trouble.text, "bad", finished, () => reveal(trouble.op));
+      if (trouble) return bar.say(trouble.text, "bad", finished, () => follow(trouble.op, undefined, trouble.about));
       return bar.say(finished, "", speech.pair("said_hint"));
     }
     const { node } = step;
     const tensor = m.tensors[node.out];
     const about = { name: fullName(m, node), kind: kindOfNode(atlas, node), step: k + 1, count };
-    if (step.back) return bar.say(speech.pair("said_back", { ...about, norm: figure(portraitOf(m, tensor.g)?.norm) }), "grad");
+    if (step.back) return bar.say(speech.pair("said_back", { ...about, norm: normOf(speech, portraitOf(m, tensor.g)) }), "grad");
     const reads = m.data.operators.slice(node.a, node.b).flatMap((op) => op.reads).filter((x) => x < node.a);
     const shapes = [...new Set(reads.map((x) => shapeOf(atlas, x)))].slice(0, 3).join(", ") || "·";
     bar.say(speech.pair("said_forward", { ...about, reads: shapes, gives: shapeOf(atlas, node.out), spread: figure(portraitOf(m, tensor.v)?.std), ms: lasting(node.sum.ms) }), "run");
@@ -352,6 +365,13 @@ function explore(model, el) {
   side.setAttribute("aria-label", halves(speech.pair("about_selected")));
   canvas.setAttribute("aria-label", halves(speech.pair("canvas", { name: data.name })));
   scoreCanvas.setAttribute("aria-label", halves(speech.pair("score")));
+  say(parts.look, speech.pair("worth_a_look"));
+  parts.look.hidden = !data.findings.length;
+  parts.look.addEventListener("click", () => {
+    const there = atlas.selected === null && root.classList.contains("mg-x-told");
+    open(m.root);
+    drawer(!there);
+  });
   if (data.start) open(m.nodes[data.start]);
   size();
   told();
@@ -442,7 +462,7 @@ function explorerList(list, atlas, open) {
     b.tabIndex = -1;
     const tensor = m.tensors[node.out];
     const there = ran(node, time) >= 1;
-    const norm = cameBack(m, node, time) >= 1 ? `, |∂y| ${figure(portraitOf(m, tensor.g)?.norm)}` : "";
+    const norm = cameBack(m, node, time) >= 1 ? `, |∂y| ${normOf(speech, portraitOf(m, tensor.g))}` : "";
     b.textContent = `${titleOf(m, node)}, ${kindOfNode(atlas, node)}, ${there ? shapeOf(atlas, node.out) : speech.line("not_yet")}${norm}`;
     b.addEventListener("click", () => open(node));
   }

@@ -13,7 +13,7 @@ from minigrad.interop.captured import Captured, Stopped
 from minigrad.static import Node
 from viz.explorer.findings import findings
 from viz.explorer.modules import Module, module_at, module_tree, spread
-from viz.explorer.portraits import Portrait, short
+from viz.explorer.portraits import short
 from viz.explorer.witness import RunRecorder
 from viz.picture.formula import forward, sign
 from viz.words.text import row as words
@@ -77,23 +77,23 @@ class Content:
         self._enter(self.tree, None)
         self.parameters = [self._parameter(n, model) for n in seen.parameters]
         self._mark_differences(model)
+        tables = {"portraits": self._portraits, "lines": self._lines, "formulas": self._formulas}
+        parts = {"nodes": self.nodes, "operators": self.operators, "parameters": self.parameters}
         self.data: dict[str, Any] = {
+            **parts,
             "name": well_formed(one_line(name)),
             "system": model.system,
-            "nodes": self.nodes,
-            "operators": self.operators,
             "inputs": [self._tensor(n) | {"name": n.name} for n in seen.inputs],
-            "parameters": self.parameters,
-            "portraits": _rows(self._portraits),
-            "lines": _rows(self._lines),
-            "formulas": _rows(self._formulas),
+            **{key: _rows(table) for key, table in tables.items()},
             "outputs": [self._tensors[y] for y in model.outputs if y in self._tensors],
             "backward": bool(seen.gradients),
         }
         if stopped is not None:
             self.data |= {"failed": len(seen.operators), "outputs": []}
-        rounds = [[took.get(n, 0.0) for n in seen.operators] for took in seen.rounds]
-        self.data["findings"] = findings(self.data, rounds)
+        rounds = [[took.get(n, 0.0) for n in seen.operators] for took in seen.totals]
+        narrow = [x for x in model.about.notes if "float16" in x[0]]  # what that hides isn't seen
+        noted = [{"text": [*note], "op": 0, "bad": False, "node": 0} for note in narrow]
+        self.data["findings"] = noted + findings(self.data, rounds)
 
     def node_of(self, path: str) -> int:
         """Return the number of the module with this path, "layer3.0"; ValueError if none has it."""
@@ -102,12 +102,9 @@ class Content:
     def _tensor(self, node: Node) -> dict[str, Any]:
         found: dict[str, Any] = {"shape": list(node.shape or ()), "dtype": str(node.dtype)}
         for key, portraits in (("v", self.seen.values), ("g", self.seen.gradients)):
-            if node in portraits:
-                found[key] = self._portrait(portraits[node])
+            if (seen := portraits.get(node)) is not None:
+                found[key] = _number(self._portraits, tuple(seen.items()), seen)
         return found
-
-    def _portrait(self, found: Portrait) -> int:
-        return _number(self._portraits, tuple(found.items()), found)
 
     def _operator(self, node: Node) -> dict[str, Any]:
         seen = self.seen
@@ -123,12 +120,8 @@ class Content:
             "ms": short(seen.least(node)),
         }
         used = [self._parameters[x] for x in node.inputs if x in self._parameters]
-        optional = {
-            "weights": used,
-            "back": short(seen.milliseconds_back.get(node, 0.0)),
-            "kept": seen.kept.get(node, 0),
-            "fixed": node in seen.fixed,
-        }
+        back, kept = short(seen.milliseconds_back[node]), seen.kept[node]
+        optional = {"weights": used, "back": back, "kept": kept, "fixed": node in seen.fixed}
         return row | {key: value for key, value in optional.items() if value}
 
     def _mark_differences(self, model: Captured) -> None:
@@ -146,12 +139,8 @@ class Content:
         reads = reads or ([] if self.seen.operators else [*self.seen.inputs])
         line = self._line(None if stopped.line is None else Location(*stopped.line))
         unknown: dict[str, Any] = {"shape": [], "dtype": "", "unknown": True, "sign": ""}
-        unknown |= {
-            "line": line,
-            "ms": 0.0,
-            "formula": _number(self._formulas, "", ""),
-            "reads": [],
-        }
+        formula = _number(self._formulas, "", "")
+        unknown |= {"line": line, "ms": 0.0, "formula": formula, "reads": []}
         unread = list(words("explorer_unread"))  # parameters, where modules aren't known
         calls = [(stopped.operator, [stopped.operator] * 2)]
         for _, colon, kind in (scope.rpartition(": ") for scope in stopped.rest):

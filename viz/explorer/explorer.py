@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import choose, one_line
 from viz import assets
 from viz.explorer.content import Content
 from viz.page.page import Page
@@ -36,6 +37,10 @@ class Explorer(Page):
         self.verdict = verdict
         self.error: GraphError | None = None  # what a model raised
         super().__init__(data=sent)
+
+    def __repr__(self) -> str:
+        failed = [] if self.error is None else [one_line(str(self.error))]
+        return ": ".join([type(self).__name__, choose(self._title()), *failed])
 
     def _title(self) -> Pair:
         name, (english, chinese) = self.data["name"], self.data["heading"]

@@ -20,14 +20,19 @@ def findings(data: Mapping[str, Any], rounds: Sequence[Sequence[float]] = ()) ->
 
     rounds: how long each operator took in several runs.
     """
-    found = [*_broken(data), *_gradients(data), *_silent(data), *_marked(data)]
+    found = _broken(data) or _gradients(data)  # what NaN leaves of gradients says nothing of layers
+    found += [*_silent(data), *_marked(data)]
     if "failed" not in data:
-        found += _shares(data, rounds or [[o["ms"] for o in data["operators"]]])
+        found += _shares(data, rounds or [[*map(_time, data["operators"])]])
     return sorted(found, key=lambda x: not x["bad"])
 
 
 def _finding(key: str, op: int, bad: bool, **fields: object) -> Finding:
-    return {"text": list(row(key, **fields)), "op": op, "bad": bad}
+    return {"text": list(row(key, **fields)), "op": op, "bad": bad, "about": key[9:]}
+
+
+def _time(operator: Mapping[str, Any]) -> float:
+    return float(operator["ms"] + operator.get("back", 0.0))
 
 
 def path_of(data: Mapping[str, Any], op: int) -> str:
@@ -51,8 +56,12 @@ def _broken(data: Mapping[str, Any]) -> list[Finding]:
     for key, of, order in (("explorer_nan", "v", 1), ("explorer_nan_back", "g", -1)):
         if broken := [i for i in range(len(operators))[::order] if bad(i, of)]:
             file, number, _ = data["lines"][operators[broken[0]]["line"]]
+            line = f"{file}:{number}" if file else operators[broken[0]]["op"]
             fields = {"name": path_of(data, broken[0]), "count": bad(broken[0], of)}
-            found.append(_finding(key, broken[0], True, **fields, line=f"{file}:{number}"))
+            found.append(_finding(key, broken[0], True, **fields, line=line))
+    if data["backward"] and data.get("system") == "PyTorch":
+        passed = [i for i, o in enumerate(operators) if o["op"] in RECTIFIERS and bad(i, "v")][:1]
+        found[1:1] = [_finding("explorer_nan_relu", i, True, name=path_of(data, i)) for i in passed]
     return found
 
 
@@ -61,12 +70,14 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
     if not data["backward"]:
         return []
     readers = {w: i for i, o in enumerate(data["operators"]) for w in o.get("weights", ())}
-    norms = []
+    norms, sizes = [], []
     for i, p in enumerate(data["parameters"]):
-        if i in readers and "g" in p and len(p["shape"]) > 1:
+        if i in readers and "g" in p:
             found = data["portraits"][p["g"]]
             if isinstance(norm := found.get("norm"), float) and not found.get("bad"):
-                norms.append((norm / p["size"] ** 0.5, readers[i], p["name"], norm))
+                sizes.append((norm, readers[i], p["name"]))
+                if len(p["shape"]) > 1:  # a bias in front of a norm has none to speak of
+                    norms.append((norm / p["size"] ** 0.5, readers[i], p["name"], norm))
     if not norms:
         return []
     (low, at, name, least), (high, top, other, most) = min(norms), max(norms)
@@ -77,7 +88,6 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
     if high > APART * low:  # an element of one is that much larger than an element of the other
         key, op = ("explorer_vanishing", at) if at < top else ("explorer_exploding", top)
         return [_finding(key, op, True, ratio=f"{high / low:.2g}", **fields)]
-    sizes = [(norm, i, name) for _, i, name, norm in norms]
     (least, _, name), (most, top, other) = min(sizes), max(sizes)
     fields = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
     return [_finding("explorer_gradients", top, False, **fields)]
@@ -86,11 +96,8 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
 def _silent(data: Mapping[str, Any]) -> list[Finding]:
     """Find ReLUs whose outputs are almost all zero."""
     operators, portraits = data["operators"], data["portraits"]
-    zeros = [
-        (portraits[o["v"]].get("zeros", 0), i)
-        for i, o in enumerate(operators)
-        if o["op"] in RECTIFIERS and "v" in o
-    ]
+    relus = [i for i, o in enumerate(operators) if o["op"] in RECTIFIERS and "v" in o]
+    zeros = [(portraits[operators[i]["v"]].get("zeros", 0), i) for i in relus]
     dead = [(share, i) for share, i in zeros if share > SILENT]
 
     def said(key: str, share: float, i: int) -> Finding:
@@ -145,7 +152,7 @@ def _shares(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) -> list[
         return {
             "explorer_parameters": sum(data["parameters"][w]["size"] for w in used),
             "explorer_memory": sum(o.get("kept", 0) for o in rows),
-            "explorer_time": sum(o["ms"] for o in rows),
+            "explorer_time": sum(map(_time, rows)),
         }
 
     each = [sums([i]) for i in range(len(operators))]
@@ -154,7 +161,7 @@ def _shares(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) -> list[
     key = "explorer_slowest_two" if others else "explorer_slowest"
     names = {"name": path_of(data, first), "other": path_of(data, [first, *others][-1])}
     measured = ("", "") if system == "minigrad" else row("explorer_measured", system=system)
-    spent = f"{operators[first]['ms']:.3g}"
+    spent = f"{_time(operators[first]):.3g}"
     found = [_finding(key, first, False, **names, ms=spent, measured=measured)]
     sizes = {i: sums(inside) for i, inside in parts.items()}
     shares: dict[int, dict[str, Pair]] = {}

@@ -32,10 +32,7 @@ class Module:
     def operators(self) -> Iterator[int]:
         """Yield the numbers of all operators inside, in order."""
         for part in self.parts:
-            if isinstance(part, int):
-                yield part
-            else:
-                yield from part.operators()
+            yield from [part] if isinstance(part, int) else part.operators()
 
     def count(self) -> int:
         """Return how many operators are inside."""
@@ -76,11 +73,8 @@ def spread(root: Module, depth: int, opened: Collection[str]) -> None:
     opened: paths, "layer3.0". ValueError, with the names that are there, for one that is none.
     """
     for _ in range(depth - 1):
-        root.parts = [
-            inner
-            for part in root.parts
-            for inner in (_parts(part) if _holds_modules(part) else [part])
-        ]
+        each = [_parts(part) if _holds_modules(part) else [part] for part in root.parts]
+        root.parts = [inner for parts in each for inner in parts]
     for path in opened:
         *_, around, module = module_at(root, path)
         at = around.parts.index(module)

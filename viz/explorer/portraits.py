@@ -22,9 +22,10 @@ BRIGHT = 0.985  # the share of cells whose magnitude is below the end of the col
 def portrait(x: Any, width: int = 32, height: int = 16) -> Portrait:
     """Summarise an array as plain JSON: exact statistics, and a picture of width × height cells.
 
-    Statistics are of the finite elements; `below` counts −∞, which a mask is made of, `bad` NaN
-    and ∞. A 4-D array is pictured as tiles, one a channel; what has more rows or columns than there
-    are cells is averaged.
+    Statistics are of the finite elements; `at` has the first element, and the places of the largest
+    and the smallest, where there are too many for `values`; `below` counts −∞, which a mask is made
+    of, `bad` NaN and ∞. A 4-D array is pictured as tiles, one a channel; what has more rows or
+    columns than there are cells is averaged.
     """
     x = np.asarray(x)
     if x.dtype.kind == "c":
@@ -39,6 +40,11 @@ def portrait(x: Any, width: int = 32, height: int = 16) -> Portrait:
     kept = real[finite] if lost else real
     found: Portrait = {"bad": lost - below, "below": below, **_statistics(kept)}
     found = {key: value for key, value in found.items() if value or key not in ("bad", "below")}
+    if x.size == 1 and lost:
+        found["mean"] = short(real[0])
+    if x.size > SMALL and lost < x.size:
+        ends = (np.where(finite, real, end) if lost else real for end in (-np.inf, np.inf))
+        found["at"] = short(real[0]), int(next(ends).argmax()), int(next(ends).argmin())
     if x.size > 1:
         found |= _picture(real.reshape(x.shape), width, height)
         if width >= 32 and kept.size:

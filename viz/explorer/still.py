@@ -181,7 +181,7 @@ def _sizes(row: Mapping[str, Any]) -> str:
 
 
 def _short(x: object) -> str:
-    return f"{x:.3g}" if isinstance(x, float) else ""
+    return f"{x:.3g}" if isinstance(x, float) else str(x or "")
 
 
 def _swatch(portraits: Sequence[Mapping[str, Any]]) -> str:

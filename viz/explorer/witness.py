@@ -29,8 +29,8 @@ class RunRecorder:
     there is, and so is what it reads; inputs: the placeholders; parameters:
     the variables; fixed: what depends on no input. values, gradients: a portrait for each node.
     rounds: milliseconds of processor time of each kernel, in several runs; milliseconds_back: the
-    least of those that bring back what an operator passes on. kept: bytes of each result that the
-    backward pass reads.
+    least of those that bring back what an operator passes on. totals: like rounds, with the way
+    back added. kept: bytes of each result that the backward pass reads.
     """
 
     def __init__(self, model: Captured) -> None:
@@ -66,8 +66,11 @@ class RunRecorder:
                 self.rounds.append({})
                 model.play_again(rebuilt=False)
         self.rounds = self.rounds[1:] or self.rounds  # the first one had cold caches
+        self.totals = [took.copy() for took in self.rounds]
         for node, source in self._owner.items():
             self.milliseconds_back[source] += self.least(node)
+            for total, took in zip(self.totals, self.rounds, strict=True):
+                total[source] = total.get(source, 0.0) + took.get(node, 0.0)
 
     def least(self, node: Node) -> float:
         """Return the least time that the kernel of a node took."""
