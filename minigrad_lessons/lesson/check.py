@@ -6,6 +6,7 @@ A check that fails raises AssertionError, so a grader sees it; a check of someth
 
 from __future__ import annotations
 
+import ast
 import linecache
 import os
 import sys
@@ -96,7 +97,7 @@ def check(
         got, problem = _call(got, caller)
     if has_gap(got):
         if not graded:
-            return Shown([entry.text, row("check_gap")], "…", id)
+            return _displayed(Shown([entry.text, row("check_gap")], "…", id))
         problem = [row("check_gap")]
     right = not problem and equal(got, want, tolerance)
     judged(id, right)
@@ -126,7 +127,7 @@ def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | N
     if any(map(has_gap, functions)):
         if os.environ.get(GRADING):
             return _refused(entry, [row("check_failed", text=entry.text), row("check_gap")])
-        return Shown([entry.text, row("check_gap")], "…", id)
+        return _displayed(Shown([entry.text, row("check_gap")], "…", id))
     failure = judge(id, functions, seed)
     judged(id, failure is None)
     note("check", id, failure is None)
@@ -155,7 +156,7 @@ def _next(id: str) -> Pair:
     for one, other in pairwise(checks):
         if one.id == id:
             return row("check_next", id=other.id, text=other.text)
-    return row("check_last", lesson=lesson)
+    return row("check_last_tour") if lesson == "tour" else row("check_last", lesson=lesson)
 
 
 def _kept(functions: Sequence[FunctionType]) -> list[Pair]:
@@ -194,6 +195,18 @@ def _said(shown: Shown) -> Shown | None:
         raise CheckFailed(shown)
     if os.environ.get(GRADING):
         return print(shown)  # nbgrader would take a result for points
+    return _displayed(shown)
+
+
+def _displayed(shown: Shown) -> Shown:
+    """Display the result of a check unless its cell, ending with this check, shows it anyway."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    if get_ipython() is not None and frame is not None and frame.f_code.co_name == "<module>":
+        body = ast.parse("".join(linecache.getlines(frame.f_code.co_filename))).body
+        if body and not (isinstance(body[-1], ast.Expr) and shown.name in ast.unparse(body[-1])):
+            cast(Any, display)(shown)
     return shown
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 import re
 import sys
 import tomllib
@@ -485,6 +486,16 @@ def test_where_the_answer_is_a_function_its_right_words_are_told():
         check("L00.core", lambda: {"log": ["a", "run Sub"]}, {"log": ["a", "run Mul"]})
     with pytest.raises(AssertionError, match="First wrong value: `x` is 1; expected None"):
         check("L00.core", lambda: {"x": 1}, {"x": None})
+
+
+@pytest.mark.parametrize(("rest", "shown"), [("", 0), ("\nprint('after')", 1)])
+def test_a_check_that_is_not_the_value_of_its_cell_is_displayed(monkeypatch, rest, shown):
+    cards, cell = [], 'check("L00.faded.1", 20, 20)' + rest
+    monkeypatch.setattr("minigrad_lessons.lesson.check.get_ipython", object)
+    monkeypatch.setattr("minigrad_lessons.lesson.check.display", cards.append)
+    monkeypatch.setitem(linecache.cache, "<cell>", (len(cell), None, cell.splitlines(True), ""))
+    exec(compile(cell, "<cell>", "exec"), {"check": check})
+    assert [card.mark for card in cards] == ["✓"] * shown
 
 
 def test_a_missing_return_is_named():

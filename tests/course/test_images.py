@@ -36,8 +36,8 @@ def html(shown: Any) -> str:
     ("language", "said"),
     [
         ("en", "2 images of 8 × 4 pixels [3, 7]"),
-        ("zh", "2 张图像，每张 8 × 4 像素 [3, 7]"),
-        ("both", "2 images of 8 × 4 pixels / 2 张图像，每张 8 × 4 像素 [3, 7]"),
+        ("zh", "2 张 8 × 4 像素的图像 [3, 7]"),
+        ("both", "2 images of 8 × 4 pixels / 2 张 8 × 4 像素的图像 [3, 7]"),
     ],
 )
 def test_text_in_the_chosen_language(language: Any, said: str) -> None:

@@ -64,7 +64,7 @@ TITLES = {
         "共用缓冲区：从 320 B 减少到 192 B",
     ),
     "schedule": ("2 devices: 2 s instead of 3 s", "2 个设备用 2 s，一个设备要 3 s"),
-    "images": ("12 images of 8 × 8 pixels", "12 张图像，每张 8 × 8 像素"),
+    "images": ("12 images of 8 × 8 pixels", "12 张 8 × 8 像素的图像"),
     "table": ("x*x + 3 and its gradient", "x*x + 3 及其梯度"),
     "predict": ("L00.3: What does print(x.grad) show?", "L00.3：print(x.grad) 会显示什么？"),
     "quiz": ("Questions L00.1, L00.2", "题目 L00.1, L00.2"),
