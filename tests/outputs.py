@@ -44,7 +44,7 @@ def strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 def environment(learner: str) -> dict[str, str]:
     """The variables of a run that is stored: a folder of its own, and the pinned layout program."""
-    if layout.bundled() is None:
+    if layout.bundled_dot() is None:
         raise SystemExit("Drawings are stored as graphviz-pure lays them out: install it first.")
     ours = {name: text for name, text in os.environ.items() if not name.startswith("MINIGRAD_")}
     return {**ours, "MINIGRAD_LANGUAGE": "en", user_files.FOLDER: learner, layout.PINNED: "1"}

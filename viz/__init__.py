@@ -33,9 +33,9 @@ else:  # modules, and the names of `_lazy_exports`, load when the first of them 
     def __getattr__(name: str) -> typing.Any:
         found = _look(name)
         if found is None and name in _MOVED:
-            from viz.words.text import printed  # noqa: PLC0415, needed for old names only
+            from viz.words.text import row_text  # noqa: PLC0415, needed for old names only
 
-            warnings.warn(printed("moved_to_lessons", name=name), FutureWarning, stacklevel=2)
+            warnings.warn(row_text("moved_to_lessons", name=name), FutureWarning, stacklevel=2)
             found = getattr(importlib.import_module("minigrad_lessons"), name)
         if found is None:
             raise AttributeError(f"viz has no attribute {name!r}", name=name)

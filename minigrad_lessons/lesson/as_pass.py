@@ -11,7 +11,7 @@ from minigrad.ops import state
 from minigrad.passes import Change
 from minigrad.passes.rewrite import Rewrite, frozen_graph, is_ordered
 from minigrad.static import Graph, Node
-from viz.words.text import printed
+from viz.words.text import row_text
 
 __all__ = ["as_pass"]
 
@@ -43,7 +43,7 @@ def as_pass(function: Callable[..., Any]) -> Callable[[Graph], tuple[Graph, list
         found = function([mine[y] for y in (*graph.outputs, *graph.effects)])
         for twin in engine["topological_order"](found):
             if twin.line not in lines:
-                raise ValueError(printed("as_pass_line", node=twin))
+                raise ValueError(row_text("as_pass_line", node=twin))
             node, inputs = lines[twin.line], [new[x] for x in twin.inputs]
             rewrite.new |= zip(node.controls, inputs[len(node.inputs) :], strict=False)
             new[twin] = rewrite.keep(node, inputs[: len(node.inputs)])

@@ -21,8 +21,8 @@ from minigrad_lessons.questions import Option, Question, Verdict, find_question,
 from viz import assets
 from viz.page.document import Document
 from viz.page.sheets import sheets
-from viz.page.stored import stored
-from viz.words.text import printed, row
+from viz.page.stored import with_fallback
+from viz.words.text import row, row_text
 
 __all__ = ["order", "predict", "quiz"]
 
@@ -73,7 +73,7 @@ class Questions(Document, anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
-        return stored(bundle, self.text, self._page()[1])
+        return with_fallback(bundle, self.text, self._page()[1])
 
     def _page(self) -> tuple[Pair, str]:
         pairs = zip(self._bank, self.answers, strict=False)
@@ -116,7 +116,7 @@ def _question_text(question: Question, answer: Any) -> str:
 
 
 def _verdict_text(answer: Any, verdict: Verdict) -> str:
-    word = printed("ask_right" if verdict.right else "ask_wrong").replace("\n", " · ")
+    word = row_text("ask_right" if verdict.right else "ask_wrong").replace("\n", " · ")
     return f"{MARKS[verdict.right]} {answer} · {word}\n" + lines_of(verdict.text, "  ")
 
 

@@ -19,7 +19,7 @@ from minigrad.diagnostics.messages import Pair
 from minigrad_lessons.lesson.wording import bilingual, lines_of
 from minigrad_lessons.questions import Beside, Card, find_lesson
 from viz.page.document import Document
-from viz.words.text import ROWS, printed, row
+from viz.words.text import ROWS, row, row_text
 
 __all__ = ["beside"]
 
@@ -115,16 +115,16 @@ class Boxes(Document):
         parts = []
         for box, here in zip(self.boxes, self.here, strict=True):
             name, line, _ = SYSTEMS[box.system]
-            parts.append(printed("beside_in", system=name))
+            parts.append(row_text("beside_in", system=name))
             parts += [lines_of(_card(box.card), "  ")] if box.card else []
             parts += _indented(f"{line}\n{box.code}")
             if box.version:
-                parts.append(printed("beside_prints", version=box.version))
+                parts.append(row_text("beside_prints", version=box.version))
                 parts += _indented(box.prints)
             if here is None:
-                parts.append(printed("beside_none"))
+                parts.append(row_text("beside_none"))
             elif here != box.prints:
-                parts += [printed("beside_here"), *_indented(here)]
+                parts += [row_text("beside_here"), *_indented(here)]
             parts += [lines_of(box.text, "  "), ""]
         return "\n".join(parts).rstrip("\n")
 

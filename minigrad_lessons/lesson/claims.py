@@ -10,7 +10,7 @@ from minigrad.diagnostics.messages import Pair
 from minigrad_lessons.lesson.wording import lines_of, marked_up
 from minigrad_lessons.questions import Claim, UnknownIdError, find_lesson
 from viz.page.document import Document
-from viz.words.text import printed, row
+from viz.words.text import row, row_text
 
 __all__ = ["claims"]
 
@@ -69,7 +69,7 @@ def claims(
         if missing:
             lacking = ", ".join(f'"{name}": …' for name in sorted(missing))
             raise MissingValueError(
-                printed(
+                row_text(
                     "ask_fields",
                     lesson=lesson,
                     id=id,

@@ -15,7 +15,7 @@ from minigrad_lessons.lesson.progress import solved_lessons
 from minigrad_lessons.lesson.wording import MARKS, bilingual, lines_of
 from minigrad_lessons.questions import find_lesson
 from viz.page.document import Document
-from viz.words.text import printed, row
+from viz.words.text import row, row_text
 
 __all__ = ["course"]
 
@@ -124,7 +124,7 @@ def course(folder: str | Path = ".") -> Course:
     paths = [path for path in (folder / "tour.ipynb",) if path.exists()]
     paths += sorted(folder.glob(LESSONS))
     if not paths:
-        raise ValueError(printed("course_none", folder=folder.resolve()))
+        raise ValueError(row_text("course_none", folder=folder.resolve()))
     stops, last = [], tuple[str, ...]()
     for path in paths:
         lesson = "tour" if path.stem == "tour" else f"L{path.name[:2]}"

@@ -14,7 +14,7 @@ from minigrad.compiler import Program
 from minigrad.interop.dask import grouped, to_dask
 from viz.picture.picture import brief
 from viz.views.tables import Table
-from viz.words.text import ROWS, Pair, printed, row
+from viz.words.text import ROWS, Pair, row, row_text
 
 __all__ = ["granularity"]
 
@@ -44,7 +44,7 @@ def granularity(
     >>> print(lessons.granularity(program, {x: [0, 1, 2]}))  # doctest: +SKIP
     """
     if not isinstance(program, Program):
-        raise TypeError(printed("granularity_program", value=brief(program)))
+        raise TypeError(row_text("granularity_program", value=brief(program)))
     here, seconds = timed([lambda: program(feed_dict)] * (1 + REPEATS))
     rows: list[tuple[Pair, ...]] = [
         (ROWS["granularity_here"], _cell("1"), _cell(_ms(seconds)), _cell("1"), _cell("0"))
@@ -77,7 +77,7 @@ def timed(runs: Sequence[Callable[[], Any]]) -> tuple[Any, float]:
         run()
         spans.append(time.perf_counter() - start)
     if min(spans) <= 0:
-        raise ValueError(printed("clock_stands"))
+        raise ValueError(row_text("clock_stands"))
     return result, min(spans)
 
 

@@ -29,7 +29,7 @@ from minigrad_lessons.lesson import my_engine
 from minigrad_lessons.lesson.answers import looked_up, reached
 from minigrad_lessons.lesson.wording import Shown
 from viz.words import user_files
-from viz.words.text import Pair, printed, row
+from viz.words.text import Pair, row, row_text
 
 __all__ = ["engine"]
 
@@ -145,7 +145,7 @@ def _text() -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        text = printed("engine_closed", file=_file(), problem=error.strerror)
+        text = row_text("engine_closed", file=_file(), problem=error.strerror)
         raise ValueError(text) from error
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
@@ -155,7 +155,7 @@ def _text() -> str:
 
 
 def _unreadable(problem: str | Pair, line: int) -> ValueError:
-    return ValueError(printed("engine_unreadable", file=_file(), line=line, problem=problem))
+    return ValueError(row_text("engine_unreadable", file=_file(), line=line, problem=problem))
 
 
 def _store(text: str) -> tuple[bool, list[Pair]]:
@@ -249,7 +249,7 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     """
     known = sorted({part.lesson for part in whole()[1].values()})
     if lesson not in known:
-        raise ValueError(printed("engine_lesson", lesson=lesson, known=", ".join(known)))
+        raise ValueError(row_text("engine_lesson", lesson=lesson, known=", ".join(known)))
     last, own = _stored()
     if functions:
         for function in functions:
@@ -314,9 +314,9 @@ def part_name(function: FunctionType) -> str:
     if not isinstance(function, FunctionType) or name == "<lambda>":
         found = getattr(function, "__globals__", {}).items()
         names = [*(other for other, value in found if value is function), name]
-        raise ValueError(printed("engine_no_function", name=names[0]))
+        raise ValueError(row_text("engine_no_function", name=names[0]))
     if name not in parts:
-        raise ValueError(printed("engine_no_part", name=name, known=", ".join(parts)))
+        raise ValueError(row_text("engine_no_part", name=name, known=", ".join(parts)))
     return name
 
 
@@ -333,7 +333,7 @@ def _is_frame(function: FunctionType) -> bool:
     if name in parts or name not in taken():
         return False
     if _source(function) not in text:
-        raise ValueError(printed("engine_taken", name=name))
+        raise ValueError(row_text("engine_taken", name=name))
     return True
 
 

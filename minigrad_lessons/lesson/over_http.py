@@ -17,7 +17,7 @@ from minigrad.diagnostics.messages import Pair
 from minigrad_lessons.lesson.wording import bilingual, lines_of
 from minigrad_lessons.questions import find_lesson
 from viz.page.document import Document
-from viz.words.text import printed, row
+from viz.words.text import row, row_text
 
 __all__ = ["over_http"]
 
@@ -71,7 +71,7 @@ def over_http(lesson: str, path: str | Path, *inputs: Any) -> Reply:
         about = {"version": stored["version"], "loaded": ", ".join(stored["loaded"])}
         return Reply(stored, row("served_stored", **about), False)
     if "error" in said:
-        raise ValueError(printed("served_refused", problem=said["error"]))
+        raise ValueError(row_text("served_refused", problem=said["error"]))
     return Reply(said, row("served_fresh", code=code, loaded=", ".join(said["loaded"])), True)
 
 

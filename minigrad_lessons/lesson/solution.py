@@ -9,7 +9,7 @@ from minigrad_lessons.lesson.judged import tried
 from minigrad_lessons.lesson.keep import whole
 from minigrad_lessons.lesson.wording import Shown, bilingual, lines_of
 from minigrad_lessons.questions import find_check
-from viz.words.text import Pair, printed, row
+from viz.words.text import Pair, row, row_text
 
 __all__ = ["solution"]
 
@@ -49,7 +49,7 @@ def solution(id: str, *names: str) -> Shown | Ours:
     entry, parts = find_check(id), whole()[1]
     for name in names:
         if name not in parts:
-            raise ValueError(printed("engine_no_part", name=name, known=", ".join(parts)))
+            raise ValueError(row_text("engine_no_part", name=name, known=", ".join(parts)))
     if not tried(id):
         return Shown([row("solution_first")], "…", id)
     if hasattr(my_engine, "PACKED"):

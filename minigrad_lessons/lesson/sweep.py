@@ -22,7 +22,7 @@ from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.picture import brief
 from viz.views.draw import Diagram, draw
 from viz.views.error import error
-from viz.words.text import Pair, printed, row
+from viz.words.text import Pair, row, row_text
 
 __all__ = ["attempt", "caught", "side_by_side", "sweep", "warned"]
 
@@ -62,7 +62,7 @@ def caught(kind: type[Exception]) -> Iterator[None]:
     except kind as error:
         print(error)
     else:
-        raise ValueError(printed("caught_nothing", kind=kind.__name__))
+        raise ValueError(row_text("caught_nothing", kind=kind.__name__))
 
 
 def warned(f: Callable[..., Any], *args: Any) -> Any:
@@ -93,7 +93,7 @@ def side_by_side(*drawn: Drawn) -> Board:
     """
     for one in drawn or (None,):
         if not isinstance(one, Drawn):
-            raise TypeError(printed("side_by_side_takes", value=brief(one)))
+            raise TypeError(row_text("side_by_side_takes", value=brief(one)))
     panels = tuple(panel for one in drawn for panel in _panels(one))
     heading = row("side_by_side", count=len(panels))
     return Board([Scene(heading, panels)], heading=heading)
@@ -115,7 +115,7 @@ def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
     """
     text = find_table(id)
     if not values:
-        raise ValueError(printed("sweep_values", id=id))
+        raise ValueError(row_text("sweep_values", id=id))
     with without_listeners():
         found = [_outcome(f, value, len(text.head) - 1) for value in values]
     pairs = zip(values, found, strict=True)

@@ -13,7 +13,7 @@ from minigrad_lessons.questions import TableText, find_table
 from viz.picture.picture import brief
 from viz.picture.summary import summarize
 from viz.views.tables import NONE, Table
-from viz.words.text import Pair, printed
+from viz.words.text import Pair, row_text
 
 __all__ = ["table"]
 
@@ -41,12 +41,12 @@ def filled(text: TableText, rows: Sequence[Sequence[Any]]) -> list[tuple[Pair, .
     """Return the cells of a table of the bank, as pairs; raise ValueError if they do not fit it."""
     if text.rows and len(text.rows) != len(rows):
         counts = {"wanted": len(text.rows), "given": len(rows)}
-        raise ValueError(printed("table_height", id=text.id, **counts))
+        raise ValueError(row_text("table_height", id=text.id, **counts))
     columns = len(text.head) - bool(text.rows)
     for number, line in enumerate(rows, 1):
         if len(line) != columns:
             counts = {"wanted": columns, "given": len(line)}
-            raise ValueError(printed("table_width", id=text.id, number=number, **counts))
+            raise ValueError(row_text("table_width", id=text.id, number=number, **counts))
     cells = [tuple(map(cell, line)) for line in rows]
     return [(n, *line) for n, line in zip(text.rows, cells, strict=True)] if text.rows else cells
 

@@ -21,7 +21,7 @@ from viz.picture.picture import brief, picture
 from viz.picture.summary import Summary, summarize
 from viz.views.draw import names_in
 from viz.views.execution_modes import shown
-from viz.words.text import ROWS, Pair, printed, row
+from viz.words.text import ROWS, Pair, row, row_text
 
 __all__ = ["topological_orders"]
 
@@ -48,7 +48,7 @@ def topological_orders(
     order 1 of 2, step 2: Cos = 1. Ready next: Add
     """
     if not isinstance(graph, Graph) or not graph.outputs:
-        raise TypeError(printed("orders_graph", value=brief(graph)))
+        raise TypeError(row_text("orders_graph", value=brief(graph)))
     found = list(itertools.islice(graph.orders(), most + 1))
     tried, more = found[:most], len(found) > most
     drawn = picture(graph, names_in(sys._getframe(1)))

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any, Literal, TypeVar
 
 from minigrad.diagnostics.messages import Pair
-from viz.words.text import printed, row
+from viz.words.text import row, row_text
 
 Kind = Literal["predict", "quiz", "order"]
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class UnknownIdError(KeyError):
 
     def __str__(self) -> str:
         known = ", ".join(self.known) or "-"
-        return printed("ask_unknown", kind=row(self.kind), id=repr(self.requested), known=known)
+        return row_text("ask_unknown", kind=row(self.kind), id=repr(self.requested), known=known)
 
 
 @dataclass(frozen=True, slots=True)

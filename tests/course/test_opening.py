@@ -95,7 +95,7 @@ def test_each_half_of_the_readme_shows_a_whole_model_before_its_lessons(
 
 
 def test_the_pictures_are_those_that_the_script_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not layout.bundled():
+    if not layout.bundled_dot():
         pytest.skip("to compare the pictures, install graphviz-pure")
     monkeypatch.setattr(layout.shutil, "which", lambda name: None)
     made = runpy.run_path(str(ROOT / "docs" / "opening.py"))["films"]()

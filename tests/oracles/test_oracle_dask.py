@@ -168,9 +168,9 @@ def test_coarser_is_fewer() -> None:
 
 def test_dask_draws_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if layout.shutil.which("dot") is None:
-        if layout.bundled() is None:
+        if layout.bundled_dot() is None:
             pytest.skip("no dot")
-        (tmp_path / "dot").symlink_to(layout.bundled())
+        (tmp_path / "dot").symlink_to(layout.bundled_dot())
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     graph, feeds = mlp()
     graph.compile().to_dask(feeds).visualize(filename=str(tmp_path / "graph.svg"))

@@ -103,7 +103,7 @@ def in_a_browser(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_in_a_browser_what_came_beside_python_lays_out(in_a_browser: list[str]) -> None:
     assert layout.layout("digraph { a -> b }") == "<svg/>"
     assert in_a_browser == ["digraph { a -> b }"]
-    assert layout.fault() is None
+    assert layout.layout_problem() is None
     with pytest.raises(layout.LayoutError, match="syntax error in line 1"):
         layout.layout("nonsense")
 

@@ -18,7 +18,7 @@ from minigrad.diagnostics.messages import ERRORS, Sentences, choose, fill, set_l
 from minigrad_lessons.words import SENTENCES
 from viz.explorer.explorer import words
 from viz.words import text
-from viz.words.text import ROWS, bilingual, both, html, printed, row
+from viz.words.text import ROWS, bilingual, both, html, row, row_text
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -95,7 +95,7 @@ def uses() -> tuple[set[str], set[str]]:
     keys = set(re.findall(r'"([a-z_0-9]+)"', code))
     keys |= set(re.findall(r"(?<!viz\.)(?:words|labels)\.([a-z_0-9]+)", code))
     keys |= {f"explorer_{name}" for name in words()}
-    prefixes = set(re.findall(r'(?:row|html|printed)\(f"([a-z_]+)\{', code))
+    prefixes = set(re.findall(r'(?:row|html|row_text)\(f"([a-z_]+)\{', code))
     prefixes |= set(re.findall(r'(?:= |ROWS\[)f"([a-z_]+_)\{', code)) - {"cluster_"}
     return keys, prefixes
 
@@ -125,7 +125,7 @@ def test_every_row_is_used() -> None:
 
 def test_no_row_is_missing() -> None:
     code = sources()
-    asked = set(re.findall(r'\b(?:row|html|printed|LayoutError)\(\s*"(\w+)"', code))
+    asked = set(re.findall(r'\b(?:row|html|row_text|LayoutError)\(\s*"(\w+)"', code))
     asked |= set(re.findall(r'ROWS\["(\w+)"\]', code))
     asked |= set(re.findall(r"(?<!viz\.)\b(?:words|labels)\.(\w+)", code)) - {"right", "wrong"}
     asked |= {f"{what}_{kind}" for what in ("alt", "kind") for kind in ("dynamic", "static")}
@@ -202,6 +202,6 @@ def test_a_row_as_html_on_one_line_and_in_the_chosen_language() -> None:
     said = {}
     for language in ("en", "zh", "both"):
         set_language(language)
-        said[language] = printed("first")
+        said[language] = row_text("first")
     assert said == {"en": "first step", "zh": "第一步", "both": "first step\n第一步"}
     assert choose(("a", "甲"), " / ") == "a / 甲"

@@ -22,7 +22,7 @@ from PIL import Image, ImageSequence
 import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
-from viz.page.scene import Chip, Moment, Scene, broken
+from viz.page.scene import Chip, Moment, Scene, fold_text
 from viz.picture import motion
 from viz.picture.motion import RATE, along
 from viz.picture.paint import Layers, paint
@@ -464,11 +464,11 @@ def test_a_film_of_many_steps_is_refused() -> None:
 
 
 def test_lines_are_broken_where_a_reader_would() -> None:
-    assert broken("run: a = b × c = 25", 1000) == ["run: a = b × c = 25"]
-    assert broken("run and recorded at once: Mul = x × x = 25", 200) == [
+    assert fold_text("run: a = b × c = 25", 1000) == ["run: a = b × c = 25"]
+    assert fold_text("run and recorded at once: Mul = x × x = 25", 200) == [
         "run and recorded at once:",
         "Mul = x × x = 25",
     ]
-    assert broken("边运行边记录，一步完成：乘积等于二十五。", 170)[1][0] not in "，。：；"
-    assert broken("word " * 60, 200)[-1].endswith("…")
-    assert len(broken("word " * 60, 200)) == 3
+    assert fold_text("边运行边记录，一步完成：乘积等于二十五。", 170)[1][0] not in "，。：；"
+    assert fold_text("word " * 60, 200)[-1].endswith("…")
+    assert len(fold_text("word " * 60, 200)) == 3

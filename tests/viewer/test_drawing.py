@@ -329,7 +329,7 @@ def test_a_drawing_that_stands_alone_speaks_one_language(language: str) -> None:
 def test_a_piece_of_the_font_is_the_same_from_the_smaller_one(text: str) -> None:
     """What was cut before is cut again, which is quicker than the whole."""
     whole = fonts._cut(FONT_PATH.open("rb"), text, "woff")
-    assert fonts._cut(fonts._near(text), text, "woff") == whole
+    assert fonts._cut(fonts._subset_font(text), text, "woff") == whole
 
 
 def course(a: Box, b: Box) -> Course:

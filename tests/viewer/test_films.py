@@ -15,7 +15,7 @@ import viz
 from minigrad.ops import elementwise
 from viz.film.director import INSIDE_LIMIT
 from viz.film.frames import Film
-from viz.page.steps import CLOCKS, PLANNED, lanes
+from viz.page.steps import CLOCKS, PLANNED, score_lanes
 from viz.picture.drawing import render
 from viz.picture.formula import forward
 from viz.picture.picture import picture
@@ -327,7 +327,7 @@ def test_a_long_loop_counts_on_where_it_is_not_shown() -> None:
         graph = mg.build_graph(x, mg.while_loop(lambda a: a < 400, lambda a: a + 1, x))
     shown = film(graph, {"x": 0}).ticking()
     assert "802 operators run" in shown.frames[-1].caption[0]
-    assert lanes([(shown, "")])[0]["counted"][-1][2] == 802
+    assert score_lanes([(shown, "")])[0]["counted"][-1][2] == 802
     last = [f.caption[0] for f in shown.frames if "clock_run" in f.ticks][-1]
     assert last.startswith("[run 802] run: While")
 

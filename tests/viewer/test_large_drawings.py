@@ -297,7 +297,7 @@ def until(done: Callable[[], bool], seconds: float = 60) -> None:
 
 def test_an_engine_has_a_few_seconds_of_the_processor() -> None:
     """So that it ends where nothing else ends it."""
-    command = layout.bounded([sys.executable, "-c", "while True: pass"])
+    command = layout.tied_to_parent([sys.executable, "-c", "while True: pass"])
     if command[0] != layout.SHELL:
         pytest.skip("no shell")
     short = [part.replace(f"ulimit -t {layout.PROCESSOR}", "ulimit -t 1") for part in command]

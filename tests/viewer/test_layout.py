@@ -32,7 +32,7 @@ def only(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     """Let there be no other engine than this one, which is skipped where it is missing."""
     fault = {
         "dot": None if layout.shutil.which("dot") else "no dot",
-        "graphviz-pure": None if layout.bundled() else "no graphviz-pure",
+        "graphviz-pure": None if layout.bundled_dot() else "no graphviz-pure",
         "pygraphviz": (layout.pygraphviz_fault() or (None,))[0],
     }
     if fault[engine]:
@@ -48,8 +48,8 @@ def only(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
 
 def test_a_wheel_that_needs_nothing_of_the_system_is_always_there() -> None:
     """Of the platforms that this test runs on; see the marker in pyproject.toml."""
-    assert layout.bundled()
-    assert Path(layout.bundled()).is_file()
+    assert layout.bundled_dot()
+    assert Path(layout.bundled_dot()).is_file()
 
 
 @pytest.mark.parametrize("first", ENGINES)
@@ -192,9 +192,9 @@ def test_without_an_engine_it_is_said_what_is_missing_and_what_to_type() -> None
         assert f'"{sys.executable}" -m pip install graphviz-pure' in half
         assert "https://graphviz.org/download" in half
     assert "pygraphviz is not installed" in failed.value.pair[0]
-    assert layout.fault() == failed.value.pair[0]
+    assert layout.layout_problem() == failed.value.pair[0]
     set_language("zh")
-    assert layout.fault() == failed.value.pair[1]
+    assert layout.layout_problem() == failed.value.pair[1]
 
 
 @pytest.mark.usefixtures("no_engine")
@@ -203,14 +203,14 @@ def test_the_line_to_type_is_that_of_the_system(
     program: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(layout.shutil, "which", {program: f"/bin/{program}"}.get)
-    assert f"{layout.INSTALL[program]} graphviz." in str(layout.fault())
+    assert f"{layout.INSTALL[program]} graphviz." in str(layout.layout_problem())
 
 
 @pytest.mark.usefixtures("no_engine")
 def test_an_environment_by_uv_is_told_to_use_uv(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
     line = f'uv pip install --python "{sys.executable}" graphviz-pure'
-    assert line in str(layout.fault())
+    assert line in str(layout.layout_problem())
 
 
 def test_a_library_that_is_missing_is_named(
@@ -225,11 +225,11 @@ def test_a_library_that_is_missing_is_named(
     request.addfinalizer(layout.pygraphviz_fault.cache_clear)
     monkeypatch.setattr(layout.shutil, "which", lambda name: None)
     monkeypatch.setattr(layout, "bundled", lambda: None)
-    assert f"pygraphviz cannot be loaded (ImportError: {lost})" in str(layout.fault())
+    assert f"pygraphviz cannot be loaded (ImportError: {lost})" in str(layout.layout_problem())
 
 
 def test_a_machine_that_can_draw_has_no_fault() -> None:
-    assert layout.fault() is None
+    assert layout.layout_problem() is None
 
 
 @pytest.mark.parametrize("engine", ENGINES)

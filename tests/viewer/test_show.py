@@ -18,7 +18,7 @@ from minigrad.diagnostics.messages import set_language
 from minigrad.ops import elementwise
 from viz.film.film import BUILT, RUN
 from viz.film.frames import Film
-from viz.film.score import counted
+from viz.film.score import tallies
 from viz.picture.picture import picture
 from viz.views import step as show
 from viz.words.text import ROWS
@@ -171,7 +171,7 @@ def test_a_large_comparison_has_two_calls_too(tmp_path: Path) -> None:
         return x
 
     player = viz.compare(deep, 0.5, 0.3)
-    counts = [[*counted(film)][-1][1] for film in player.films]
+    counts = [[*tallies(film)][-1][1] for film in player.films]
     assert [(ticks[BUILT], ticks[RUN]) for ticks in counts] == [
         (2 * show.TWICE, 2 * show.TWICE),
         (show.TWICE, 2 * show.TWICE),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.page.scene import broken
+from viz.page.scene import fold_text
 from viz.picture import mpl
 from viz.picture.style import AXIS, PIXEL, TICK
 
@@ -51,8 +51,8 @@ def across(axes: Any) -> float:
 def folded(text: str, axes: Any, width: float = 0) -> str:
     """Wrap a text to a width, by default that of the axes, into lines of similar length."""
     width = width or across(axes)
-    lines = broken(text, width)
-    tried = (broken(text, part * width) for part in EVEN)
+    lines = fold_text(text, width)
+    tried = (fold_text(text, part * width) for part in EVEN)
     alike = (x for x in tried if len(x) == len(lines) and not x[-1].endswith("…"))
     return "\n".join(next(alike, lines))
 
@@ -88,7 +88,7 @@ def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str]]) -> None:
     """Name each line where it ends (x, y, name); a fine stroke joins a name that was moved."""
     axes.get_ylim()  # also brings the transforms up to date
     room = LONG[is_slim(across(axes) / AXES / 96)]
-    names = ["\n".join(broken(name, room)) for *_, name in ends]
+    names = ["\n".join(fold_text(name, room)) for *_, name in ends]
     high = axes.get_window_extent().height * 72 / axes.figure.dpi
     at = (axes.transData - axes.transAxes).transform([(x, y) for x, y, *_ in ends])
     sizes = np.array([name.count("\n") + 1 for name in names]) * LINE * PIXEL / high

@@ -44,7 +44,7 @@ class Lines:
     @property
     def claim(self) -> Pair:
         """What one sees in it, as the numbers have it."""
-        found = _claim(self.lines, self.logy)
+        found = _describe_ends(self.lines, self.logy)
         if [self.title] == [name for name, _ in self.lines]:
             return capital(found)
         if not self.title[0]:
@@ -105,7 +105,7 @@ def stacked(parts: Sequence[Lines], x: Pair, size: tuple[float, float] = (6.4, 3
     )
 
 
-def _claim(lines: Sequence[tuple[Pair, Values]], logy: bool) -> Pair:
+def _describe_ends(lines: Sequence[tuple[Pair, Values]], logy: bool) -> Pair:
     """Describe where a single line starts and ends, or how the ends of several lines compare."""
     (name, values), *others = [(_spaced(name), v) for name, v in lines]
     first, last = (float(values[k]) for k in (0, -1))
@@ -113,7 +113,7 @@ def _claim(lines: Sequence[tuple[Pair, Values]], logy: bool) -> Pair:
         way = "falls" if last < first else "rises" if last > first else "stays"
         both = {"first": spoken(first), "last": spoken(last)}
         return row(f"curve_{way if np.isfinite(last - first) else 'ends'}", name=name, **both)
-    if all(_covered([v for _, v in lines], logy)[:-1]):
+    if all(_cover_counts([v for _, v in lines], logy)[:-1]):
         return row("curve_same", count=len(lines))
     ends = [(_end(v, np.nan)[1], _spaced(name), v) for name, v in lines]
     (low, lowest, a), *_, (high, highest, b) = sorted(ends, key=lambda end: end[0])
@@ -169,7 +169,7 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     colors = [GRAD] * len(names) if part.gradient else colors_of([n[0] for n, _ in part.lines])
     axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(mpl.MaxNLocator(5))
-    wide = 1.5 + HALO * np.array(_covered([v for _, v in names], part.logy))
+    wide = 1.5 + HALO * np.array(_cover_counts([v for _, v in names], part.logy))
     for k, (name, values) in enumerate(part.lines):
         at = np.unique([*range(0, len(values), -(-len(values) // POINTS)), len(values) - 1])
         step = max(1, len(at) // 8)
@@ -188,7 +188,7 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     name_ends(axes, [(*_end(values, low), name) for name, values in names])
 
 
-def _covered(lines: Sequence[Values], logy: bool) -> list[int]:
+def _cover_counts(lines: Sequence[Values], logy: bool) -> list[int]:
     """Count for each line the later ones that cover it: it must show on both sides of them."""
     drawn = [np.log(v) if logy else v for v in lines]
     finite = np.concatenate([v[np.isfinite(v)] for v in drawn])

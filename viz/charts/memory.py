@@ -18,7 +18,7 @@ from viz.picture import mpl, theme
 from viz.picture.cards import wide
 from viz.picture.style import MODES, TICK, TINTS, VALUES
 from viz.picture.theme import SMALL
-from viz.words.text import Pair, printed, row
+from viz.words.text import Pair, row, row_text
 
 __all__ = ["memory"]
 
@@ -56,7 +56,7 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
         planned = planned_of(obj, arrays, backward)
         measured = measured_of(obj, arrays, backward)
     else:
-        raise TypeError(printed("memory_unknown", value=type(obj).__name__))
+        raise TypeError(row_text("memory_unknown", value=type(obj).__name__))
     sizes = {"arena": size(planned.arena), "apart": size(planned.apart)}
     facts = {**sizes, "values": len(planned.lives), "retained": size(planned.retained)}
     alt = row("chart_memory_alt", **facts)
@@ -72,9 +72,9 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
         head=_head(),
         rows=tuple(_rows(planned, measured)),
         draw=lambda figure, i: _draw(figure, planned, measured, i),
-        size=(7.0, wide := _high(heights := _heights(planned, measured))),
+        size=(7.0, wide := _total_height(heights := _heights(planned, measured))),
         pad=34,
-        more=_high([*heights, *heights]) - wide,
+        more=_total_height([*heights, *heights]) - wide,
     )
 
 
@@ -84,11 +84,11 @@ def size(count: float) -> str:
     >>> [size(x) for x in (12, 4000, 2.5e6)]
     ['12 B', '4 kB', '2.5 MB']
     """
-    scale, unit = _unit(count)
+    scale, unit = _byte_unit(count)
     return f"{count / scale:.3g} {unit}"
 
 
-def _unit(count: float) -> tuple[float, str]:
+def _byte_unit(count: float) -> tuple[float, str]:
     if count < 1e3:
         return 1.0, "B"
     return (1e3, "kB") if count < 1e6 else (1e6, "MB")
@@ -128,12 +128,12 @@ def _draw(figure: mpl.Figure, planned: Planned, measured: Measured | None, i: in
     ends = planned.begin, max(len(planned.alive), planned.begin + 1)
     if measured is not None:
         _measured(use[0], measured, i)
-        _planned(use[1], planned, i)
-        if alike(tops := [axes.get_ylim()[1] for axes in use]):
+        _draw_plan(use[1], planned, i)
+        if one_scale_fits(tops := [axes.get_ylim()[1] for axes in use]):
             for axes in use:
                 axes.set_ylim(0, max(tops))
-    _map(apart, planned, ends, i, each=True)
-    _map(shared, planned, ends, i, each=False)
+    _arena(apart, planned, ends, i, each=True)
+    _arena(shared, planned, ends, i, each=False)
     for axes in (*use[1:], apart, shared):
         axes.set_xlim(*ends)
         axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
@@ -156,29 +156,29 @@ def _heights(planned: Planned, measured: Measured | None) -> list[float]:
     return [*([1.5] if measured is not None else []), max(2.2, 0.15 * named)]
 
 
-def _high(heights: Sequence[float]) -> float:
+def _total_height(heights: Sequence[float]) -> float:
     return (sum(heights) + GAP * (len(heights) - 1)) / 0.77  # of a figure, matplotlib's margins off
 
 
-def alike(tops: Sequence[float]) -> bool:
+def one_scale_fits(tops: Sequence[float]) -> bool:
     """Return whether one scale fits all: none would be too flat to read."""
     return max(tops) <= 3 * min(tops)
 
 
 def _measured(axes: mpl.Axes, measured: Measured, i: int) -> None:
-    scale, unit = _unit(measured.peak)
+    scale, unit = _byte_unit(measured.peak)
     held = measured.alive / scale
-    axes.fill_between(range(len(held)), held, step="post", **_look(False, mode="dynamic"))
+    axes.fill_between(range(len(held)), held, step="post", **_value_style(False, mode="dynamic"))
     axes.set_xlim(0, len(held) - 1)
     axes.set_ylim(0, max(held.max(), 1) * 1.08)
     axes.set_xlabel(row("chart_event")[i])
     caption(axes, row("chart_use_dynamic", unit=unit, peak=size(measured.peak))[i])
 
 
-def _planned(axes: mpl.Axes, planned: Planned, i: int) -> None:
+def _draw_plan(axes: mpl.Axes, planned: Planned, i: int) -> None:
     """Draw the bytes of values in the arena, and those of other results above them."""
     top = max(int(planned.alive.max(initial=1)), planned.arena)
-    scale, unit = _unit(top)
+    scale, unit = _byte_unit(top)
     steps = np.arange(planned.begin, len(planned.alive) + 1)
     alive, held = (
         np.append(x, x[-1:])[planned.begin :] / scale for x in (planned.alive, planned.held)
@@ -189,7 +189,7 @@ def _planned(axes: mpl.Axes, planned: Planned, i: int) -> None:
     axes.fill_between(steps, held, alive, step="post", label=label, **results)
     _name(axes, (steps[peak], alive[peak]), label, steps)
     label = row("chart_line_held")[i]
-    axes.fill_between(steps, held, step="post", label=label, **_look(False))
+    axes.fill_between(steps, held, step="post", label=label, **_value_style(False))
     _name(axes, (steps[int(np.argmax(held))], 0), label, steps)
     label = row("chart_line_arena")[i]
     axes.axhline(planned.arena / scale, color=INK, ls="--", lw=1.2, marker="", label=label)
@@ -243,16 +243,16 @@ def _name_bar(axes: mpl.Axes, y: float, life: Life, ends: tuple[float, float]) -
     axes.annotate(name, (at, y), ({"before": -4, "after": 4, "within": 0}[side], 0), **style)
 
 
-def _map(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int, each: bool) -> None:
+def _arena(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int, each: bool) -> None:
     """Draw where values are and how long: each in its own buffer, or sharing the arena."""
     total = planned.apart if each else planned.arena
     top = planned.apart if planned.apart <= FLAT * planned.arena else total
-    scale, unit = _unit(top or 1)
+    scale, unit = _byte_unit(top or 1)
     axes.set_ylim(0, max(top, 1) / scale)
     axes.set_xlim(*ends)
     low, few = 0, len(planned.lives) <= NAMED
     for k, x in enumerate(planned.lives):
-        look = _look(x.retained, len(planned.lives), value=k if few else None)
+        look = _value_style(x.retained, len(planned.lives), value=k if few else None)
         begin = (low if each else x.offset) / scale
         area = (x.start, begin, x.end + 1 - x.start, x.bytes / scale)
         axes.add_patch(mpl.Rectangle(area[:2], *area[2:], **look))
@@ -276,7 +276,7 @@ def _map(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int, ea
         axes.annotate(row("chart_backward")[i], (planned.boundary, 1), (0, 3), **place)
 
 
-def _look(
+def _value_style(
     retained: bool, count: int = 1, mode: str = "static", value: int | None = None
 ) -> dict[str, Any]:
     """Return how a value is drawn; where there are many, their edges are finer.

@@ -14,7 +14,7 @@ from viz.picture import mpl, theme
 from viz.picture.cards import wide
 from viz.picture.style import MODES, TICK, mode_of
 from viz.picture.theme import SMALL
-from viz.words.text import Pair, capital, mode_name, printed, row
+from viz.words.text import Pair, capital, mode_name, row, row_text
 
 __all__ = ["ratios"]
 
@@ -62,10 +62,10 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     """
     data = source
     if not isinstance(data, Mapping):
-        data = _loaded(data)
+        data = _load(data)
     found = [x for x in _read(data) if only in x.workload[0]]
     if not found:
-        raise ValueError(printed("ratios_none", only=only))
+        raise ValueError(row_text("ratios_none", only=only))
     spans = [
         row("chart_span", middle=f"{x.middle:.3g}", low=f"{x.low:.3g}", high=f"{x.high:.3g}")
         for x in found
@@ -78,7 +78,7 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
         for i, (sep, comma, colon) in enumerate([("; ", ", ", ": "), ("；", "，", "：")])
     )
     claim, one = _claim(found), len({x.label for x in found}) == 1
-    words = [_words(x, one) for x in found]
+    words = [_row_texts(x, one) for x in found]
     longest = max(wide(text, SMALL) for pairs in words for pair in pairs for text in pair)
     alt = row("chart_ratios_alt", all=(english, chinese))
     lines = [
@@ -118,14 +118,14 @@ def _head() -> tuple[Row, Row]:
     return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
 
-def _loaded(path: str | Path) -> Any:
+def _load(path: str | Path) -> Any:
     """Load a file of measurements; raise FileNotFoundError or ValueError if that fails."""
     try:
         return json.loads(Path(path).read_text("utf-8"))
     except FileNotFoundError as error:
-        raise FileNotFoundError(printed("ratios_missing", path=path, folder=Path.cwd())) from error
+        raise FileNotFoundError(row_text("ratios_missing", path=path, folder=Path.cwd())) from error
     except ValueError:  # no JSON, or no text in UTF-8
-        raise ValueError(printed("ratios_form", name=path)) from None
+        raise ValueError(row_text("ratios_form", name=path)) from None
 
 
 def _read(data: Mapping[str, Any]) -> list[Ratio]:
@@ -143,7 +143,7 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
             if t["against"] and "measured" in t
         ]
     except (KeyError, TypeError, ValueError):
-        raise ValueError(printed("ratios_form", name="source")) from None
+        raise ValueError(row_text("ratios_form", name="source")) from None
 
 
 def _label(name: str | Sequence[str]) -> Pair:
@@ -152,7 +152,7 @@ def _label(name: str | Sequence[str]) -> Pair:
     return str(english), str(chinese)
 
 
-def _words(x: Ratio, one: bool) -> Words:
+def _row_texts(x: Ratio, one: bool) -> Words:
     """Return the label and the verdict of a ratio; one: the title names the sides of all."""
     label = row(f"ratio_{x.verdict}", factor=f"{max(x.middle, 1 / x.middle):.2g}")
     both = f"{x.label[0]}: {label[0]}", f"{x.label[1]}：{label[1]}"

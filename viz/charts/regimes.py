@@ -11,7 +11,7 @@ from viz.charts.caption import caption, name_ends
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
 from viz.picture.style import MODES, TINTS, colors_of, mode_of
-from viz.words.text import capital, in_both, mode_name, printed, row
+from viz.words.text import capital, in_both, mode_name, row, row_text
 
 __all__ = ["regimes"]
 
@@ -41,7 +41,7 @@ def regimes(
     lines = [(in_both(name), sorted(found.items())) for name, found in measured.items()]
     points = [point for _, found in lines for point in found]
     if not points or any(min(size, *spread) <= 0 for size, spread in points):
-        raise ValueError(printed("regimes_form"))
+        raise ValueError(row_text("regimes_form"))
     texts = [
         ". ".join(
             f"{name[i]}: " + "; ".join(f"{size:g}: {spread[0]:.3g}" for size, spread in found)
@@ -112,13 +112,13 @@ def _draw(
     axes.yaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(x[i])
-    _halves(axes, sides, i)
+    _tint_halves(axes, sides, i)
     both = " / ".join(mode_name(side)[i] for side in sides)
     caption(axes, row("chart_log", what=row("chart_ratio_sides", sides=both))[i])
     name_ends(axes, [(found[-1][0], found[-1][1][0], name[i]) for name, found in lines])
 
 
-def _halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
+def _tint_halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
     """Tint the halves above and below 1 in the colour of the side that is quicker there."""
     low, high = axes.get_ylim()
     low, high = min(low, 1 / ROOM), max(high, ROOM)

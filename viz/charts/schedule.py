@@ -13,10 +13,10 @@ from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
 from viz.charts.caption import SPACED, across, caption, folded
 from viz.charts.chart import Chart, Row
-from viz.charts.memory import alike
+from viz.charts.memory import one_scale_fits
 from viz.picture import mpl, theme
 from viz.picture.style import TICK, TINTS
-from viz.words.text import Pair, printed, row
+from viz.words.text import Pair, row, row_text
 
 __all__ = ["schedule"]
 
@@ -65,7 +65,7 @@ def schedule(
     if isinstance(obj, Program):
         obj = obj.schedule(devices, costs=costs, feed_dict=feed_dict)
     if not isinstance(obj, Schedule):
-        raise TypeError(printed("schedule_unknown", value=f"{type(obj).__name__}"))
+        raise TypeError(row_text("schedule_unknown", value=f"{type(obj).__name__}"))
     found = measured or obj.rehearsal
     panels = [Panel(obj, "chart_measured" if obj.costs == "run" else "chart_predicted")]
     panels += [Panel(found, "chart_measured")] if found is not None else []
@@ -129,7 +129,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
     rows = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw=gaps)
     numbered: set[int] = set()
     for axes, panel, span in zip(rows[:, 0], panels, spans, strict=True):
-        width = max(spans) if alike(spans) else span
+        width = max(spans) if one_scale_fits(spans) else span
         scale, unit = _unit(width)
         numbered |= _bars(axes, panel, path, width * scale, scale, numbers)
         schedule = panel.schedule

@@ -89,11 +89,11 @@ def _about(data: dict[str, Any]) -> Pair:
     """Describe the shapes of the inputs and the number of parameters."""
     shapes = ", ".join("×".join(map(str, x["shape"])) or "·" for x in data["inputs"])
     key = "explorer_about_failed" if "failed" in data else "explorer_about"
-    count = _amount(sum(p["size"] for p in data["parameters"] if p.get("kept") != "buffer"))
+    count = _short_count(sum(p["size"] for p in data["parameters"] if p.get("kept") != "buffer"))
     ran = data.get("failed", len(data["operators"]))
     return row(key, shapes=shapes or "–", count=count, operators=ran)
 
 
-def _amount(count: int) -> str:
+def _short_count(count: int) -> str:
     units = (10**9, " G"), (10**6, " M"), (10**3, " k"), (1, "")
     return next(f"{count / size:.3g}{unit}" for size, unit in units if max(count, 1) >= size)

@@ -20,10 +20,12 @@ def findings(data: Mapping[str, Any], rounds: Sequence[Sequence[float]] = ()) ->
 
     rounds: how long each operator took in several runs.
     """
-    found = _broken(data) or _gradients(data)  # what NaN leaves of gradients says nothing of layers
-    found += [*_silent(data), *_marked(data)]
+    found = _find_nonfinite(data) or _gradients(
+        data
+    )  # what NaN leaves of gradients says nothing of layers
+    found += [*_silent(data), *_find_unusual(data)]
     if "failed" not in data:
-        found += _shares(data, rounds or [[*map(_time, data["operators"])]])
+        found += _find_slowest(data, rounds or [[*map(_time, data["operators"])]])
     return sorted(found, key=lambda x: not x["bad"])
 
 
@@ -45,7 +47,7 @@ def path_of(data: Mapping[str, Any], op: int) -> str:
     return ".".join(names)
 
 
-def _broken(data: Mapping[str, Any]) -> list[Finding]:
+def _find_nonfinite(data: Mapping[str, Any]) -> list[Finding]:
     """Find the first value, and the first gradient of the backward pass, that is not finite."""
     operators, portraits = data["operators"], data["portraits"]
 
@@ -109,7 +111,7 @@ def _silent(data: Mapping[str, Any]) -> list[Finding]:
     return [said("explorer_alive", *max(zeros))] if zeros else []
 
 
-def _marked(data: Mapping[str, Any]) -> list[Finding]:
+def _find_unusual(data: Mapping[str, Any]) -> list[Finding]:
     """Find what differs from a plain model: frozen parameters, cut-off gradients, boxes."""
     found = []
     operators, parameters = data["operators"], data["parameters"]
@@ -139,7 +141,7 @@ def slowest(rounds: Sequence[Sequence[float]]) -> list[int]:
     return [first] if clear and least[first] > CLEAR * least[second] else [first, second]
 
 
-def _shares(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) -> list[Finding]:
+def _find_slowest(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) -> list[Finding]:
     """Find the slowest operator, and the top-level parts with the most parameters, memory, time."""
     nodes, operators = data["nodes"], data["operators"]
     parts = {i: range(nodes[i]["a"], nodes[i]["b"]) for i in (nodes and nodes[0]["children"])}

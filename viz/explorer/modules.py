@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from viz.words.text import printed
+from viz.words.text import row_text
 
 MOST = 16  # parts that a group shows before equal or neighbouring ones are folded
 RUN = 4  # equal neighbours that are folded
@@ -87,7 +87,7 @@ def module_at(root: Module, path: str) -> list[Module]:
     found = _path_to(root, path)
     if found is None:
         names = ", ".join(p.name for p in root.parts if isinstance(p, Module))
-        raise ValueError(printed("explorer_no_module", path=path, names=names))
+        raise ValueError(row_text("explorer_no_module", path=path, names=names))
     return found
 
 
@@ -137,7 +137,7 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
     if rounds < (2 if whole else 3) or period < 2:
         return
     inside = [look.partition(" ")[0] for look in looks[start : start + period]]
-    name = _base(module.name) if whole else _listed(inside)
+    name = _without_number(module.name) if whole else _listed(inside)
     starts = range(start, start + rounds * period, period)
     each = [module.parts[at : at + period] for at in starts]
     made: list[Module | int] = [Module(str(i), name, parts) for i, parts in enumerate(each, 1)]
@@ -156,7 +156,7 @@ def _listed(names: Sequence[str]) -> str:
 def _repeat_key(part: Module | int, computes: Sequence[str]) -> str:
     if isinstance(part, int):
         return computes[part]
-    return f"{part.kind or _base(part.name)} {part.count()}"
+    return f"{part.kind or _without_number(part.name)} {part.count()}"
 
 
 def _repetition(looks: Sequence[str]) -> tuple[int, int, int]:
@@ -210,7 +210,7 @@ def _equal(module: Module) -> bool:
     return len(module.parts) > 1 and len(kinds) == 1 and kinds != {""} and several
 
 
-def _base(name: str) -> str:
+def _without_number(name: str) -> str:
     """Return the name of a function without the number of its call."""
     return re.sub(r" \(\d+\)$|[=_.]?\d+$", "", name)
 
@@ -254,7 +254,7 @@ def _equal_neighbours(parts: Sequence[Module | int]) -> list[Module | int]:
 
 
 def _kind(part: Module | int) -> str:
-    return "" if isinstance(part, int) else part.kind or _base(part.name)
+    return "" if isinstance(part, int) else part.kind or _without_number(part.name)
 
 
 def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Module | int]:

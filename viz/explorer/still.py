@@ -88,7 +88,7 @@ class Still:
 
 def drawn(data: Mapping[str, Any]) -> tuple[Picture, Mapping[str, State]]:
     """Draw the module that is open at first; return its picture and the states of its cards."""
-    made = _Drawn(data)
+    made = _CardBuilder(data)
     group = data["nodes"][data.get("start", 0)]
     for number in group.get("children", ()):
         made.part(number)
@@ -99,7 +99,7 @@ def drawn(data: Mapping[str, Any]) -> tuple[Picture, Mapping[str, State]]:
     return Picture(in_order(boxes), tuple(made.edges.values()), "static", {}), made.states
 
 
-class _Drawn:
+class _CardBuilder:
     """The cards of an open module while they are made, one after the other."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:

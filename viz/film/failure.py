@@ -47,7 +47,7 @@ def failure(error: BaseException, names: Mapping[int, str]) -> Failure:
         return _stopped(node, frames, names)
     refused = next(_refused(frames), None)
     if refused is not None:
-        return _phantom(*refused, error, names)
+        return _failed_graph(*refused, error, names)
     found = _so_far(frames, names)
     # An error of Python's own says nothing about the graph that happened to be there.
     return found if isinstance(error, GraphError) else replace(found, failed="")
@@ -69,7 +69,7 @@ def _stopped(node: Node, frames: Sequence[Mapping[str, Any]], names: Mapping[int
     outputs = next(_outputs(frames), (node,))
     nodes = ancestors([*outputs, node])
     drawn = graph_picture(nodes, set(outputs), names)
-    done = _done(frames)
+    done = _finished_nodes(frames)
     ran = {drawn.ids[x] for x in done if x in drawn.ids}
     failed = drawn.ids[node]
     rest = {n.id for n in drawn.nodes} - ran - {failed}
@@ -87,7 +87,7 @@ def _outputs(frames: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Node, ...]]:
                 yield tuple(outputs)
 
 
-def _done(frames: Sequence[Mapping[str, Any]]) -> list[BaseNode]:
+def _finished_nodes(frames: Sequence[Mapping[str, Any]]) -> list[BaseNode]:
     """Return the nodes whose steps had finished."""
     for local in frames:
         step, steps = local.get("step"), getattr(local.get("self"), "steps", None)
@@ -107,7 +107,7 @@ def _refused(frames: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Op, list[Any
                 yield op, listed
 
 
-def _phantom(
+def _failed_graph(
     op: Op, operands: list[Any], error: BaseException, names: Mapping[int, str]
 ) -> Failure:
     """Return the graph of the operands, with a box for the operator that was never added to it."""

@@ -90,8 +90,8 @@ def film_and_steps(picture: Picture, events: Iterable[Event]) -> tuple[Film, lis
     director, steps = Director(picture), []
     events_list = list(events)
     leaves = {i: t for t, i in picture.ids.items() if isinstance(t, Tensor)}
-    director.show_leaves((leaves[i], leaves[i]._array) for i in _first(picture, leaves))
-    later = _Later(director, events_list)
+    director.show_leaves((leaves[i], leaves[i]._array) for i in _initial_leaves(picture, leaves))
+    later = _NodeContributions(director, events_list)
     for event in with_progress(events_list, "progress_events"):
         steps.append(len(director.frames))
         later.heard(event)
@@ -101,7 +101,7 @@ def film_and_steps(picture: Picture, events: Iterable[Event]) -> tuple[Film, lis
     return director.film(), steps
 
 
-def _first(picture: Picture, leaves: Iterable[str]) -> Iterable[str]:
+def _initial_leaves(picture: Picture, leaves: Iterable[str]) -> Iterable[str]:
     """Return the leaves of the first graph, and unread ones; others appear with their graph."""
     graphs = components(picture)
     readers = {x: graphs[n.id] for n in reversed(picture.nodes) for x in n.inputs}
@@ -138,7 +138,7 @@ def _tell(director: Director, event: Event) -> None:
         director.contributed(event.source, node, event.position, upstream, part, event.value)
 
 
-class _Later:
+class _NodeContributions:
     """Contributions of a static graph: built as nodes first, worth something when these ran."""
 
     def __init__(self, director: Director, events: Sequence[Event]) -> None:
@@ -188,11 +188,11 @@ def contribute(director: Director, event: Event, values: Mapping[Any, Any]) -> N
     if isinstance(event.operands[1], Parts):
         director.handed_on(source, target)
         return
-    upstream, part, total = (_worth(x, values) for x in (*event.operands, event.value))
+    upstream, part, total = (_gradient_value(x, values) for x in (*event.operands, event.value))
     director.contributed(source, target, event.position, upstream, part, total)
 
 
-def _worth(x: Any, values: Mapping[Any, Any]) -> Any:
+def _gradient_value(x: Any, values: Mapping[Any, Any]) -> Any:
     """Return the value of a gradient node, or of one per result; None if unknown."""
     if isinstance(x, Parts):
         return Parts({key: values[part] for key, part in x.parts.items()})

@@ -26,14 +26,14 @@ def node_details(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, lis
     found = {}
     for n in picture.nodes:
         births = [(r.label, tracks[r.id].born) for r in readers.get(n.id, ())]
-        entries = [*about(tracks[n.id]), *_goes_out(n, tracks[n.id], births)]
+        entries = [*about(tracks[n.id]), *_uses(n, tracks[n.id], births)]
         found[n.id] = sorted(entries, key=lambda entry: (entry[0], SLOTS.index(entry[1])))
     return found
 
 
 def about(track: Track) -> Iterator[Answer]:
     """Yield all answers but where the value goes, which depends on its readers."""
-    facts, born = track.facts, _born(track)
+    facts, born = track.facts, _creation_step(track)
     if facts.maker:
         yield born, "maker", row("details_maker", op=facts.maker)
     if facts.formula and born not in [step for step, _ in track.filled]:
@@ -42,7 +42,7 @@ def about(track: Track) -> Iterator[Answer]:
     if facts.operands and born not in [step for step, _ in track.read]:
         yield born, "in", row("details_in_plan", names=_listed(dict.fromkeys(facts.operands)))
     for step, values in track.read:
-        pairs = [_from(*pair) for pair in zip(facts.operands, values, strict=False)]
+        pairs = [_origin(*pair) for pair in zip(facts.operands, values, strict=False)]
         if pairs:
             yield step, "in", row("details_in", operands=_joined(pairs, ", ", "，"))
     yield from ((step, "gradient", _gradient(track, step, s.text)) for step, s in track.gradients)
@@ -51,16 +51,16 @@ def about(track: Track) -> Iterator[Answer]:
         yield born, "line", row("details_line", line=facts.line)
 
 
-def _born(track: Track) -> int:
+def _creation_step(track: Track) -> int:
     first = [step for step, _ in track.values[:1]]
     return track.born if track.born is not None else min(first, default=0)
 
 
-def _goes_out(
+def _uses(
     box: PictureNode, track: Track, births: Sequence[tuple[str, int | None]]
 ) -> Iterator[Answer]:
     """Yield the value at each step at which it changes or gets another reader."""
-    born = _born(track)
+    born = _creation_step(track)
     moments = {born, *(step for step, _ in track.values)}
     moments |= {step for _, step in births if step is not None and step > born}
     for step in sorted(moments):
@@ -87,7 +87,7 @@ def _gradient(track: Track, step: int, total: str) -> Pair:
 def _way_back(facts: Facts) -> Iterator[tuple[str, Pair]]:
     """Yield the formula of each operand's gradient from the upstream one, and what it needs."""
     if facts.rules:
-        pairs = [_rule(*rule, times) for rule, times in Counter(facts.rules).items()]
+        pairs = [_gradient_rule(*rule, times) for rule, times in Counter(facts.rules).items()]
         yield "local", row("details_local", shares=_joined(pairs, ", ", "，"))
     if facts.kept:
         pairs = [row("details_for", what=what, names=_listed(names)) for what, names in facts.kept]
@@ -96,7 +96,7 @@ def _way_back(facts: Facts) -> Iterator[tuple[str, Pair]]:
         yield "kept", ROWS["details_kept_nothing"]
 
 
-def _rule(name: str, formula: str, times: int) -> Pair:
+def _gradient_rule(name: str, formula: str, times: int) -> Pair:
     """Describe the gradient of one operand; one that is read twice gets it twice."""
     english, chinese = (formula.replace(UPSTREAM, word) for word in ROWS["upstream"])
     key = "details_rule_same" if formula == UPSTREAM else "details_rule"
@@ -104,7 +104,7 @@ def _rule(name: str, formula: str, times: int) -> Pair:
     return sentence if times == 1 else row("details_times", what=sentence, count=times)
 
 
-def _from(name: str, value: str) -> Pair:
+def _origin(name: str, value: str) -> Pair:
     """Say where an operand came from; a number is its own name."""
     return row("details_from_constant" if name == value else "details_from", name=name, value=value)
 

@@ -54,7 +54,7 @@ def replay_tape(
     The user's tape, tensors and gradients are not touched. The replay uses the present values of
     the leaves, or those in `given`. What cannot run again is a still with the reason.
     """
-    lost = next(_lost(outputs), None)
+    lost = next(_nodes_with_loss(outputs), None)
     if lost is not None:
         drawn = picture(outputs, names, bodies=True)
         key = "cannot_step" if lost.saved is not None else "cannot_step_freed"
@@ -66,7 +66,7 @@ def replay_tape(
     return replace(film, picture=film.picture.with_inputs(inputs))
 
 
-def _lost(outputs: list[Tensor]) -> Iterator[TapeNode]:
+def _nodes_with_loss(outputs: list[Tensor]) -> Iterator[TapeNode]:
     """Yield the nodes with an operand that neither the tape nor anything else has kept."""
     for node in ancestors(t.creator for t in outputs if t.creator is not None):
         for i, x in enumerate(node.inputs):
@@ -100,7 +100,7 @@ def _replayed(
 
 def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
     """Recompute each node of a tape from the current leaves; return {} if it cannot run."""
-    if next(_lost(outputs), None) is not None:
+    if next(_nodes_with_loss(outputs), None) is not None:
         return {}
     new: dict[Any, Any] = {}
     with without_listeners(), recording(True), contextlib.suppress(GraphError):

@@ -85,7 +85,7 @@ def score(film: Film) -> Score:
     numbers: dict[Key, int] = {}
     found: dict[tuple[int, int, str, str], list[str]] = {}
     for step, frame in enumerate(film.frames):
-        for node, (kind, sort) in _kinds(frame, nodes, film.picture.kind).items():
+        for node, (kind, sort) in _note_kinds(frame, nodes, film.picture.kind).items():
             if node in places:
                 key, row = places[node]
                 rows.setdefault(key, row)
@@ -99,7 +99,7 @@ def score(film: Film) -> Score:
     return Score(tuple(rows.values()), notes, lives, _phases(notes, graphs))
 
 
-def counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
+def tallies(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
     """Yield the steps at which a tally grows, with all tallies; a shortened loop is included."""
     counts = dict.fromkeys((*CLOCKS, PLANNED), 0)
     yield 0, counts
@@ -111,9 +111,9 @@ def counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
             yield i, counts
 
 
-def contrasted(film: Film, calls: int) -> Film:
+def with_final_counts(film: Film, calls: int) -> Film:
     """Return the film ending with how much its calls have built and run."""
-    *_, (_, ticks) = counted(film)
+    *_, (_, ticks) = tallies(film)
     if not ticks[RUN] or any(s.bad for track in film.tracks.values() for _, s in track.values):
         return film
     constants = sum(node.kind == "constant" for node in film.picture.nodes)
@@ -155,7 +155,7 @@ def components(picture: Picture) -> dict[str, str]:
     return {i: find(i) for i in leader}
 
 
-def _kinds(
+def _note_kinds(
     frame: Frame, nodes: Mapping[str, PictureNode], graph: str
 ) -> dict[str, tuple[str, str]]:
     """Return what happened in a step to each marked node; leaves of a tape start with values."""
@@ -298,7 +298,7 @@ def _phases(notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Phase, 
     for note in notes:
         steps.setdefault(note.step, []).append(note)
     for step, there in sorted(steps.items()):
-        kind = _does(there)
+        kind = _step_kind(there)
         ran = {i for n in there for i in n.nodes if n.kind in ("run", BOTH) and i[0] != "b"}
         at = next((graphs[n.nodes[-1]] for n in there if n.sort == "operator"), graph)
         if not kind:
@@ -314,7 +314,7 @@ def _phases(notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Phase, 
     return tuple(phases)
 
 
-def _does(notes: list[Note]) -> str:
+def _step_kind(notes: list[Note]) -> str:
     """Return what a step does; "" for leaves of a tape that exist before anything happens."""
     kinds = {note.kind for note in notes}
     if "gradient" in kinds:

@@ -20,7 +20,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import choose
 from viz import assets
 from viz.page.page import SHEETS, Page
-from viz.page.player import table
+from viz.page.player import picture_table
 from viz.page.scenes import FOCUS, Panel, Scene, Sheet, focus, legend, spoken
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
@@ -224,14 +224,14 @@ class Board(Page):
             width = WIDE if beside == 1 else PAGE_WIDE // beside
             drawing = self._render(picture, prefix, panel, width, panel.states)
         except LayoutError as error:
-            drawing = f"<p>{bilingual(error.pair)}</p>{table(picture)}"
+            drawing = f"<p>{bilingual(error.pair)}</p>{picture_table(picture)}"
         self._drawings.append(
             {
                 "svg": drawing,
                 "prefix": prefix,
                 "alt": both(picture.alt()),
                 "nodes": {f"{prefix}-{n.id}": _about(n) for n in picture.nodes},
-                "table": table(whole),
+                "table": picture_table(whole),
             }
         )
         return number

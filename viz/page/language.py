@@ -22,10 +22,10 @@ from minigrad_lessons import terminal
 from viz import assets
 from viz.page.document import SHEETS
 from viz.page.sheets import sheets
-from viz.page.stored import stored
+from viz.page.stored import with_fallback
 from viz.picture import theme
 from viz.words import user_files
-from viz.words.text import printed, row
+from viz.words.text import row, row_text
 
 __all__ = ["language"]
 
@@ -85,7 +85,7 @@ class LanguageSwitch(anywidget.AnyWidget):
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
         # without a kernel there is no switch, and a style rule alone shows the chosen language
         rules = f"<style>{_fallback_rules(self.language)}</style>"
-        return stored(bundle, messages.choose(row("language_set")), rules)
+        return with_fallback(bundle, messages.choose(row("language_set")), rules)
 
 
 def _fallback_rules(language: str) -> str:
@@ -115,7 +115,7 @@ def language(code: str | None = None) -> None:
     """
     global _switch
     if code is not None and code not in CODES:
-        raise ValueError(printed("language_unknown", value=repr(code)))
+        raise ValueError(row_text("language_unknown", value=repr(code)))
     if get_ipython() is None:
         messages.set_language(cast(Any, code or terminal.language()))
         return

@@ -16,7 +16,7 @@ from minigrad.diagnostics.messages import choose
 from viz import assets
 from viz.page.document import packed, write_page
 from viz.page.sliders import Slider, kept
-from viz.page.stored import PLAYED, stored
+from viz.page.stored import PLAYED, with_fallback
 from viz.page.stored import ROOM as ROOM_ASKED
 from viz.words.text import ROWS, Pair, row
 
@@ -87,4 +87,4 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         if room := os.environ.get(ROOM_ASKED):
             made = {"script": self._esm, "style": self._css, "values": self._values(int(room))}
             (bundle[0] if isinstance(bundle, tuple) else bundle)[PLAYED] = made
-        return stored(bundle, choose(self.text(), "\n\n"), self._still())
+        return with_fallback(bundle, choose(self.text(), "\n\n"), self._still())

@@ -13,7 +13,7 @@ from viz.film.node_details import about as about_node
 from viz.film.node_details import node_details
 from viz.film.states import calls, on_cards
 from viz.page.rooms import card_spaces
-from viz.page.steps import Swatches, Texts, file, frame, lanes, node, result
+from viz.page.steps import Swatches, Texts, file, frame, node, result, score_lanes
 from viz.page.together import Rooms, SideBySide
 from viz.picture.boxes import Picture, repeated
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
@@ -76,7 +76,7 @@ def payload(
         "frames": _frames(pairs, swatches),
         "texts": list(texts),  # after the nodes, which fill it
         "swatches": list(swatches),  # after both
-        "lanes": lanes(pairs),
+        "lanes": score_lanes(pairs),
         "listing": [[file(block, films), block.first, block.lines] for block in blocks],
         "verdict": verdict,
         "equal": isinstance(verdict, Right),
@@ -158,7 +158,7 @@ def graph(together: SideBySide, number: int, prefix: str) -> dict[str, Any]:
         "shown": key(first),
         "layers": key(layers),
         "groups": picture.groups,
-        "table": table(picture.fold(layers)),
+        "table": picture_table(picture.fold(layers)),
     }
 
 
@@ -226,7 +226,7 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
             slim = played(drawn, prefix, among, rooms, narrow)
             about |= {"narrow": slim} if slim != about["svg"] else {}
     except LayoutError as error:
-        about["svg"] = f"<p>{bilingual(error.pair)}</p>{table(drawn)}"
+        about["svg"] = f"<p>{bilingual(error.pair)}</p>{picture_table(drawn)}"
     return about
 
 
@@ -273,7 +273,7 @@ def home(
     return home
 
 
-def table(picture: Picture) -> str:
+def picture_table(picture: Picture) -> str:
     """Return the picture as an HTML table in both languages: the same data without a drawing."""
     names = {n.id: n.label for n in picture.nodes}
     keys = ("column_node", "column_operator", "column_inputs", "column_shape", "column_group")

@@ -18,7 +18,7 @@ from viz import assets
 from viz.film.film import GRADIENT, scales
 from viz.film.frames import Film, Frame
 from viz.page.page import SHEETS, Page
-from viz.page.payload import payload, prefixes_of, table, view
+from viz.page.payload import payload, picture_table, prefixes_of, view
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
 from viz.page.strip import strip
@@ -27,7 +27,7 @@ from viz.picture.formula import heading
 from viz.picture.layout import LayoutError
 from viz.words.text import ROWS, Pair, bilingual, html
 
-__all__ = ["Player", "Slider", "table"]
+__all__ = ["Player", "Slider", "picture_table"]
 
 # The browser's half, in the order in which they need each other.
 MODULES = (
@@ -174,7 +174,7 @@ class Player(Page):
             if all(film.picture.nodes for film in self.films):
                 drawings = strip(self.films, orders(self.films, self.links))
         except LayoutError as error:
-            tables = "".join(table(film.picture.fold()) for film in self.films)
+            tables = "".join(picture_table(film.picture.fold()) for film in self.films)
             drawings = f'<p class="mg-note">{bilingual(error.pair)}</p>{tables}'
         steps = "".join(f"<ol>{''.join(_listed(film.frames))}</ol>" for film in self.films)
         summary = html("table")

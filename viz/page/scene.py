@@ -191,7 +191,7 @@ class Stage:
         self.width = max(self.drawing.there.width, min(width, 300))
         self.said = 0
         for frame in film.frames:
-            lines = (len(broken(half, self.width - 2 * EDGE)) for half in frame.plain)
+            lines = (len(fold_text(half, self.width - 2 * EDGE)) for half in frame.plain)
             self.said = max(self.said, *lines)
         self.height = TITLE + self.drawing.there.height
         at_home = home(whole, self.drawn, prefix)
@@ -234,7 +234,7 @@ class Stage:
         p, drawing = self.prefix, self.drawing
         flows = self.flows(moment.step)
         arriving = {e.source if flow.back else e.target: flow for e, flow in flows}
-        there = looks(self.film, self.drawn, moment, arriving)
+        there = card_states(self.film, self.drawn, moment, arriving)
         born = {i for i, state in there.items() if "mg-unborn" not in state.classes}
         inside = {path for n in self.drawn.nodes if n.id in born for path in paths(n.group)}
         steps = range(min(moment.step, len(self.film.frames) - 1) + 1)
@@ -260,7 +260,7 @@ class Stage:
             return ""
         said = caption[language == "zh"]
         y = low + LINE
-        lines = broken(said, self.width - 2 * EDGE)
+        lines = fold_text(said, self.width - 2 * EDGE)
         return "".join(
             text("mg-caption", EDGE, y + LINE * i, escape(line)) for i, line in enumerate(lines)
         )
@@ -272,7 +272,7 @@ def _line(start: Point, end: Point) -> tuple[Point, ...]:
     return tuple((x + (u - x) * k / 3, y + (v - y) * k / 3) for k in range(3))
 
 
-def looks(
+def card_states(
     film: Film, drawn: Picture, moment: Moment, arriving: Mapping[str, Flow]
 ) -> dict[str, cards.State]:
     """Return what each card shows at a moment; what is still moving has not arrived yet."""
@@ -292,7 +292,7 @@ def looks(
     return found
 
 
-def broken(said: str, width: float) -> list[str]:
+def fold_text(said: str, width: float) -> list[str]:
     """Wrap a sentence to lines of at most this width; the last ends with … if text is cut.
 
     What follows a colon is a formula, or another sentence: if that fits a line, it has its own.

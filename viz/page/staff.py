@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import dist
 
 from viz.film.film import BUILT, GRADIENT, RUN, Film
-from viz.film.score import BACKWARD, BOTH, BUILD, GRADIENTS, Note, Score, aligned, counted, score
+from viz.film.score import BACKWARD, BOTH, BUILD, GRADIENTS, Note, Score, aligned, score, tallies
 from viz.picture.cards import plain, text, wide
 from viz.picture.drawing import EDGE
 from viz.picture.theme import SMALL
@@ -81,7 +81,7 @@ class Staff:
     def __init__(self, staffs: Staffs, film: Film, title: str, score: Score, low: float) -> None:
         self.staffs, self.title, self.score, self.low = staffs, title, score, low
         self.plan = film.picture.kind == "static"
-        self.counted = list(counted(film))
+        self.counted = list(tallies(film))
         self.notes: dict[int, list[Note]] = defaultdict(list)
         for note in score.notes:
             if note.sort != "constant":

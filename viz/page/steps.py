@@ -10,7 +10,7 @@ from typing import Any
 from viz.film.film import CLOCKS, PLANNED, Facts, Film, Flow, Track
 from viz.film.listing import SourceBlock
 from viz.film.node_details import SLOTS, Answer
-from viz.film.score import BUILD, Note, Score, aligned, counted, score
+from viz.film.score import BUILD, Note, Score, aligned, score, tallies
 from viz.picture.boxes import GIVEN, PictureNode
 from viz.picture.summary import Summary
 from viz.picture.swatch import Raster, encoded, top_of
@@ -78,7 +78,7 @@ def result(track: Track, op: str) -> Track:
 
 def held(summary: Summary, scale: float, swatches: Swatches | None = None) -> dict[str, Any]:
     """Return a summary as JSON; a plain number has only its text and no swatch."""
-    found: dict[str, Any] = {"short": summary.short, **_bad(summary)}
+    found: dict[str, Any] = {"short": summary.short, **_bad_flag(summary)}
     if summary.long != (summary.short, summary.short):
         found["long"] = summary.long
     if (raster := summary.raster) is None:
@@ -100,7 +100,7 @@ def _swatch(raster: Raster | None, scale: float, swatches: Swatches | None) -> s
     return code if swatches is None else swatches.setdefault(code, len(swatches))
 
 
-def _bad(summary: Summary) -> dict[str, bool]:
+def _bad_flag(summary: Summary) -> dict[str, bool]:
     return {name: True for name in ("bad", "origin") if getattr(summary, name)}
 
 
@@ -135,7 +135,7 @@ def _flow(flow: Flow, scale: float, swatches: Swatches) -> str | dict[str, Any]:
     """Return what moves along an arrow: a short operand, or a gradient share with its parts."""
     if not flow.back:
         return flow.value.short
-    value = {"value": flow.value.text, **_bad(flow.value)}
+    value = {"value": flow.value.text, **_bad_flag(flow.value)}
     about = {name: getattr(flow, name) for name in ("upstream", "local", "rule", "before", "after")}
     if flow.value.raster:
         value["swatch"] = _swatch(flow.value.raster, scale, swatches)
@@ -151,15 +151,15 @@ def file(block: SourceBlock, films: Sequence[Film]) -> str:
     return block.filename
 
 
-def lanes(pairs: Sequence[tuple[Film, str]]) -> list[dict[str, Any]]:
+def score_lanes(pairs: Sequence[tuple[Film, str]]) -> list[dict[str, Any]]:
     """Return the score of each film, with the same rows in the same order."""
     scores = aligned([score(film) for film, _ in pairs])
-    return [lane(*pair, made) for pair, made in zip(pairs, scores, strict=True)]
+    return [score_lane(*pair, made) for pair, made in zip(pairs, scores, strict=True)]
 
 
-def lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
+def score_lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
     """Return the score of one film, and what its clocks had counted by each step."""
-    counts = [[i, *ticks.values()] for i, ticks in counted(film)]
+    counts = [[i, *ticks.values()] for i, ticks in tallies(film)]
     total = dict(zip((*CLOCKS, PLANNED), counts[-1][1:], strict=True))
     spoken = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in total.items() if count)
     label = ROWS[f"lane_{film.picture.kind}"]
@@ -210,7 +210,7 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
             for kind in ("built", "run")
         )
         lives += [(i, columns[built[i]], columns[ran[i]]) for i in built if i in ran]
-    by_step = lane(film, prefix, made)
+    by_step = score_lane(film, prefix, made)
     return {
         **by_step,
         "notes": [[columns[step], *rest] for step, *rest in by_step["notes"]],
@@ -222,14 +222,14 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
         "nodes": {
             f"{prefix}-{n.id}": {
                 "label": n.label,
-                "values": _at(film.tracks[n.id].values, columns),
-                "gradients": _at(film.tracks[n.id].gradients, columns),
+                "values": _by_column(film.tracks[n.id].values, columns),
+                "gradients": _by_column(film.tracks[n.id].gradients, columns),
             }
             for n in film.picture.nodes
         },
     }
 
 
-def _at(values: Iterable[tuple[int, Summary]], columns: dict[int, float]) -> list[list[Any]]:
+def _by_column(values: Iterable[tuple[int, Summary]], columns: dict[int, float]) -> list[list[Any]]:
     """Return short values with the columns in which they are noted."""
     return [[columns[i], {"short": s.short}] for i, s in values if i in columns and s.short != "?"]

@@ -18,7 +18,7 @@ ROOM = "MINIGRAD_PAGE"  # the variable that asks for it: bytes for the positions
 SERVERS = ("JPY_SESSION_NAME", "SERVER_SOFTWARE")  # set where a server runs cells for a live page
 
 
-def lives() -> bool:
+def widgets_run() -> bool:
     """Return whether widgets can run where this cell is shown.
 
     A browser numbers its messages at random; Python's client, which programs use, by its session.
@@ -30,10 +30,10 @@ def lives() -> bool:
     return not by_program or any(name in os.environ for name in SERVERS)
 
 
-def stored(bundle: Any, text: str, html: str) -> Any:
+def with_fallback(bundle: Any, text: str, html: str) -> Any:
     """Add text and HTML to the bundle of a widget; drop the view where widgets can't run."""
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     data |= {"text/plain": text, "text/html": html}
-    if not lives():
+    if not widgets_run():
         data.pop(VIEW, None)
     return bundle

@@ -58,7 +58,7 @@ class SideBySide:
         whole = union(*alike, key=wide)
         back = {new: old for old, new in names[number].items()}
         arrows = {e.id: i.id for e, i in zip(alike[number].edges, each[number].edges, strict=True)}
-        return _called(whole, back, arrows), {back.get(i, i): room for i, room in shared.items()}
+        return _renamed(whole, back, arrows), {back.get(i, i): room for i, room in shared.items()}
 
     def _names(self, each: Sequence[Picture]) -> list[dict[str, str]]:
         """Map the ids of each drawing to shared ids for nodes that several drawings have."""
@@ -94,7 +94,7 @@ def _larger(one: CardSpace, other: CardSpace) -> CardSpace:
     )
 
 
-def _called(picture: Picture, names: Mapping[str, str], edges: Mapping[str, str]) -> Picture:
+def _renamed(picture: Picture, names: Mapping[str, str], edges: Mapping[str, str]) -> Picture:
     """Rename nodes and arrows of a picture; those without a new id keep theirs."""
 
     def new(i: str) -> str:

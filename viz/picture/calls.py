@@ -38,7 +38,7 @@ class Calls:
         self._read: dict[int, dict[str, list[str]]] = {}  # by operand and path: the scopes
         for node in nodes:
             for scope in _around(node.scope):
-                calls = self._calls.setdefault(_place(scope), {})
+                calls = self._calls.setdefault(_layer_key(scope), {})
                 calls.setdefault(scope.call, len(calls) + 1)
             for x in node.inputs:
                 self._read.setdefault(id(x), {}).setdefault(str(node.scope), []).append(node.scope)
@@ -47,7 +47,7 @@ class Calls:
         """Return the path of the group, with the number of the call if there are several."""
         if not isinstance(scope, Scope):
             return scope
-        calls = self._calls.get(_place(scope), {})
+        calls = self._calls.get(_layer_key(scope), {})
         number = f" ({calls[scope.call]})" if len(calls) > 1 else ""
         return _joined(self.group(scope.outer), _name(scope) + number)
 
@@ -74,7 +74,7 @@ def called(name: str) -> str:
     return NUMBER.sub("", name)
 
 
-def repeating(nodes: Sequence[BaseNode | None]) -> str:
+def repeated_call(nodes: Sequence[BaseNode | None]) -> str:
     """Name what made these nodes and others like them again: a function, "for" or "while".
 
     "" where neither is known, as in a graph that was read from a file.
@@ -135,10 +135,10 @@ def _around(scope: str) -> list[Scope]:
     return [*_around(scope.outer), scope] if isinstance(scope, Scope) else []
 
 
-def _place(scope: Scope) -> Hashable:
+def _layer_key(scope: Scope) -> Hashable:
     """Return what the calls of one layer have in common: the enclosing calls, and its name."""
     outer = scope.outer
-    known = (_place(outer), outer.call) if isinstance(outer, Scope) else outer
+    known = (_layer_key(outer), outer.call) if isinstance(outer, Scope) else outer
     return known, _name(scope)
 
 

@@ -161,11 +161,11 @@ class Card:
         value = room.value * 0.58 * (SMALL if room.swatch else LARGE)
         gradient = wide("∂ ", NAME) + room.gradient * 0.58 * (SMALL if room.back else NAME)
         main = (
-            max(sign, shape) + _after(swatch.WIDE)
+            max(sign, shape) + _word_width(swatch.WIDE)
             if room.swatch
-            else sign + _after(max(value, none))
+            else sign + _word_width(max(value, none))
         )
-        back = wide("∂ ", NAME) + _after(swatch.WIDE) if room.back else 0
+        back = wide("∂ ", NAME) + _word_width(swatch.WIDE) if room.back else 0
         width = 2 * PAD + max(head, main, cells, shape, value, gradient, back, clock)
         return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
 
@@ -174,7 +174,7 @@ class Card:
         kind, origin = KINDS[self.kind], self.room.origin
         what = f"{kind.mark} {_half(ROWS['mark_origin'] if origin else kind.label, language)}"
         name = self._own_name if origin or language == "both" else self.name
-        return wide(what, SMALL) + _after(wide(self.shape if self.low else name, NAME))
+        return wide(what, SMALL) + _word_width(wide(self.shape if self.low else name, NAME))
 
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
         """Return the card as SVG at a place, in a state."""
@@ -323,6 +323,6 @@ def _half(pair: Pair, language: str) -> str:
     return {"en": pair[0], "zh": pair[1], "both": " ".join(pair)}[language]
 
 
-def _after(width: float) -> float:
+def _word_width(width: float) -> float:
     """Return the width that a second word takes in a row."""
     return width + GAP if width else 0

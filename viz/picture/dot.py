@@ -50,7 +50,7 @@ def dot(
         clusters.get(ref.target.group, graph).node(ref.id, **_box(ref.id, ref.label, *ref.size))
     for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
-    straight = _straight(picture, low)
+    straight = _aligned_nodes(picture, low)
     begins = {e.id: ref for ref in references for e in ref.edges}
     for edge in picture.edges:
         if edge.id in begins:
@@ -78,7 +78,7 @@ def _box(i: str, label: str, width: float, height: float) -> dict[str, str]:
     return {"label": _escaped(label), "id": i, **size}
 
 
-def _straight(picture: Picture, low: bool) -> set[str]:
+def _aligned_nodes(picture: Picture, low: bool) -> set[str]:
     """Return the nodes aligned with their readers; low: including the first inputs."""
     reads = {n.id for n in picture.nodes if n.inputs}
     begins = {n.inputs[0] for n in picture.nodes if n.inputs and not reads & {*n.inputs}}

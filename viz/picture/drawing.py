@@ -92,7 +92,7 @@ class Drawing:
         self.cards = {n.id: replace(placed[n.id], node=n, like=placed[n.id]) for n in picture.nodes}
         self._lanes = any(room.gradient for room in rooms.values())
         self._courses, self._begins = self._curves_and_references()
-        self._sides = _outer(picture, self._courses)
+        self._sides = _lane_sides(picture, self._courses)
 
     def _curves_and_references(self) -> tuple[dict[str, Course], dict[str, Reference]]:
         """Return the curves of the drawn arrows, and the references at which they begin."""
@@ -174,10 +174,10 @@ class Drawing:
             return points
         apex = max(self._courses[e.id].tip, key=lambda p: dist(p, points[-1]), default=points[-1])
         start = self._begins[e.id].id if e.id in self._begins else e.source
-        dx, dy = (ASIDE * self._sides[e.id] * part for part in _across(points))
+        dx, dy = (ASIDE * self._sides[e.id] * part for part in _normal(points))
         lane = [(x + dx, y + dy) for x, y in points[::-1]]
-        lane[:2] = _docked(lane[0], lane[1], apex, self.there.nodes[e.target], 0)
-        lane[:-3:-1] = _docked(lane[-1], lane[-2], points[0], self.there.nodes[start], TIP)
+        lane[:2] = _lane_end(lane[0], lane[1], apex, self.there.nodes[e.target], 0)
+        lane[:-3:-1] = _lane_end(lane[-1], lane[-2], points[0], self.there.nodes[start], TIP)
         return tuple(lane)
 
 
@@ -289,7 +289,7 @@ def _label(edge: PictureEdge, course: Course, picture: Picture) -> str:
     return text("mg-edge-label", *course.label, escape(said), "middle")
 
 
-def _outer(picture: Picture, courses: Mapping[str, Course]) -> dict[str, int]:
+def _lane_sides(picture: Picture, courses: Mapping[str, Course]) -> dict[str, int]:
     """Return the side of each arrow's lane: the outer one if two arrows are side by side."""
     beside: dict[tuple[str, str], list[str]] = {}
     for e in picture.edges:
@@ -297,26 +297,26 @@ def _outer(picture: Picture, courses: Mapping[str, Course]) -> dict[str, int]:
             beside.setdefault((e.source, e.target), []).append(e.id)
     sides = {}
     for ids in beside.values():
-        placed = sorted(ids, key=lambda i: _aside(courses[i].points))
+        placed = sorted(ids, key=lambda i: _bulge(courses[i].points))
         for k, i in enumerate(placed):
             sides[i] = -1 if 2 * (k + 1) <= len(placed) else 1
     return sides
 
 
-def _aside(points: tuple[Point, ...]) -> float:
+def _bulge(points: tuple[Point, ...]) -> float:
     """Return how far the middle of a curve is to the side of its chord's direction."""
-    (x, y), (dx, dy) = points[len(points) // 2], _across(points)
+    (x, y), (dx, dy) = points[len(points) // 2], _normal(points)
     return x * dx + y * dy
 
 
-def _across(points: tuple[Point, ...]) -> Point:
+def _normal(points: tuple[Point, ...]) -> Point:
     """Return the unit vector across a curve: down for one that runs to the right."""
     (x0, y0), (x1, y1) = points[0], points[-1]
     length = hypot(x1 - x0, y1 - y0) or 1
     return -(y1 - y0) / length, (x1 - x0) / length
 
 
-def _docked(end: Point, near: Point, at: Point, card: Box, gap: float) -> tuple[Point, Point]:
+def _lane_end(end: Point, near: Point, at: Point, card: Box, gap: float) -> tuple[Point, Point]:
     """Return a lane's end and its handle, on the border that its arrow meets `at`."""
     low, size = (card.x, card.y), (card.width, card.height)
     k = min((0, 1), key=lambda k: min(abs(at[k] - low[k]), abs(at[k] - low[k] - size[k])))
@@ -329,7 +329,7 @@ def _docked(end: Point, near: Point, at: Point, card: Box, gap: float) -> tuple[
 
 def _direction_at_end(points: tuple[Point, ...]) -> Point:
     """Return the unit vector of the direction in which a curve ends."""
-    dx, dy = _across(points[-2:])
+    dx, dy = _normal(points[-2:])
     return dy, -dx
 
 

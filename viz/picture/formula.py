@@ -56,7 +56,7 @@ def forward(op: Op | str, operands: Sequence[str], attrs: Attrs) -> str:
             parts.append(", ".join(named[:MOST]) + (", …" if len(named) > MOST else ""))
         elif field is not None and int(field) < len(named):
             alone = before.endswith(OPENING) and follows.startswith(CLOSING)
-            parts.append(named[int(field)] if alone else _enclosed(named[int(field)]))
+            parts.append(named[int(field)] if alone else _parenthesized(named[int(field)]))
         elif field is not None:
             return f"{op.name}({', '.join(named)})"
     return "".join(parts)
@@ -109,7 +109,7 @@ def _repeating(picture: Picture) -> Pair | None:
     return row("heading_loop", each=inside // times, count=times + 2)
 
 
-def _enclosed(text: str) -> str:
+def _parenthesized(text: str) -> str:
     """Put a text in parentheses if it has several parts, not counting those in brackets."""
     depth = 0
     for character in text:
@@ -137,7 +137,7 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
             (result,) = pull_back(op, [index], symbols[0], symbols[1:], attrs)
         except GraphError:  # a rule that needs shapes which are not known
             return ""
-    text = _spell(result, called)
+    text = _node_formula(result, called)
     return summed(text) if op.elementwise and stretched(specs[0], specs[index + 1]) else text
 
 
@@ -149,10 +149,10 @@ def stretched(result: Spec, operand: Spec) -> bool:
 
 def summed(text: str) -> str:
     """Return the gradient of a broadcast operand: the sum over all places it was copied to."""
-    return f"Σ {_enclosed(text)}"
+    return f"Σ {_parenthesized(text)}"
 
 
-def _spell(node: object, called: dict[Node, str]) -> str:
+def _node_formula(node: object, called: dict[Node, str]) -> str:
     """Return a node as a formula; rules are only a few nodes deep."""
     if not isinstance(node, Node):
         return str(node)
@@ -160,4 +160,4 @@ def _spell(node: object, called: dict[Node, str]) -> str:
         return called[node]
     if node.op is state.constant:
         return f"{node.attrs['value']:g}"
-    return forward(node.op, [_spell(x, called) for x in node.inputs], node.attrs)
+    return forward(node.op, [_node_formula(x, called) for x in node.inputs], node.attrs)

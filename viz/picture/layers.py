@@ -264,13 +264,13 @@ def _ordered(rows: Sequence[list[_Item]]) -> None:
         for row in rows if forward else reversed(rows):
             for i, item in enumerate(row):
                 item.across = i
-            keys = {id(x): _middle(x.before if forward else x.after, x.across) for x in row}
+            keys = {id(x): _mean_position(x.before if forward else x.after, x.across) for x in row}
             row.sort(key=lambda item: keys[id(item)])
             for i, item in enumerate(row):
                 item.across = i
 
 
-def _middle(neighbours: Sequence[_Item], otherwise: float) -> float:
+def _mean_position(neighbours: Sequence[_Item], otherwise: float) -> float:
     """Return the mean position of the neighbours, or `otherwise` without any."""
     return sum(x.across for x in neighbours) / len(neighbours) if neighbours else otherwise
 
@@ -284,10 +284,10 @@ def _placed(rows: Sequence[list[_Item]]) -> None:
             low += item.size[1] + APART
     for sweep in range(2 * SWEEPS):
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            _settled(row)
+            _settle(row)
 
 
-def _settled(row: Sequence[_Item]) -> None:
+def _settle(row: Sequence[_Item]) -> None:
     """Move the items of a layer to their preferred places, as far as their order allows.
 
     Items that would overlap form a block, which goes to the mean of their preferences (pool

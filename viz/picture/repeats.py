@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from viz.picture.boxes import EASY, GIVEN, Picture, PictureNode, paths
-from viz.picture.calls import called, repeating
+from viz.picture.calls import called, repeated_call
 
 FEW = 40  # boxes that are seen as they are; of more, however folded, rounds are groups
 LONGEST = 256  # boxes of a round that is found
@@ -52,7 +52,7 @@ def _with_rounds(picture: Picture) -> Picture:
     counts: Counter[str] = Counter()  # rounds so far, by name
     for start, period, rounds in _repetitions(about, max(EASY, round(SHARE * len(about)))):
         first = computing[start : start + period]
-        name = repeating([engine.get(b.id) for b in first]) if period > 1 else ""
+        name = repeated_call([engine.get(b.id) for b in first]) if period > 1 else ""
         name = name if name and name not in layers else _name(first)
         before = counts[name]
         counts[name] += rounds

@@ -208,7 +208,7 @@ def drawn(code: str, wide: float = WIDE, high: float = HIGH) -> str:
     width, height = across * columns, down * len(lines)
     x, y = wide - width, (high - height) / 2
     found = _bars(cells, across, high) if kind == "b" else _cells(lines, x, y, across, down)
-    size = f'x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"'
+    size = f'x="{_px(x)}" y="{_px(y)}" width="{_px(width)}" height="{_px(height)}"'
     words, letter = "", NAN if NAN in cells else INFINITE
     if not cells.strip(letter):
         lines, down = lines[:1], height  # one word for all
@@ -216,7 +216,7 @@ def drawn(code: str, wide: float = WIDE, high: float = HIGH) -> str:
     runs = ((len(run[0]), run.start(), k) for row, k in rows for run in row)
     long, start, k = max(runs, default=(0, 0, 0))
     if long * across >= SAID[0] and min(down, high) >= SAID[1]:
-        at = f'x="{_n(x + (start + long / 2) * across)}" y="{_n(y + (0.5 - k) * down + 4)}"'
+        at = f'x="{_px(x + (start + long / 2) * across)}" y="{_px(y + (0.5 - k) * down + 4)}"'
         said = "NaN" if letter == NAN else "∞"
         words = f'<text class="mg-said" {at} text-anchor="middle">{said}</text>'
     return f'<rect class="mg-sheet" {size}/>{found}<rect class="mg-rim" {size}/>{words}'
@@ -246,11 +246,11 @@ def _cells(lines: Sequence[str], x: float, y: float, across: float, down: float)
     """Draw a line for each run of equal cells; those of one strength share a path."""
     paths: dict[str, str] = {}
     for k, line in enumerate(lines):
-        at, middle = 0, _n(y + (k + 0.5) * down)
+        at, middle = 0, _px(y + (k + 0.5) * down)
         for letter, run in groupby(line):
             end = at + len([*run])
             if letter not in (GAP, ZERO):
-                drawn = f"M{_n(x + at * across)},{middle}H{_n(x + end * across)}"
+                drawn = f"M{_px(x + at * across)},{middle}H{_px(x + end * across)}"
                 paths[letter] = paths.get(letter, "") + drawn
             at = end
     return "".join(_path(letter, d, down, abs(_level(letter))) for letter, d in paths.items())
@@ -268,10 +268,10 @@ def _bars(cells: str, across: float, high: float) -> str:
         length = max(2, room * (level / LEVELS) ** 2)
         ends = (zero, zero - length if level > 0 else zero + length) if level else (1, high - 1)
         if level or letter in (NAN, INFINITE):
-            drawn = f"M{_n((i + 0.5) * across)},{_n(ends[0])}V{_n(ends[1])}"
+            drawn = f"M{_px((i + 0.5) * across)},{_px(ends[0])}V{_px(ends[1])}"
             paths[look] = paths.get(look, "") + drawn
     thick = across - 1 if across > 4 else across
-    base = _path("zero", f"M0,{_n(zero)}H{_n(across * len(cells))}", 1)
+    base = _path("zero", f"M0,{_px(zero)}H{_px(across * len(cells))}", 1)
     return "".join(_path(look, d, thick) for look, d in paths.items()) + base
 
 
@@ -284,10 +284,10 @@ def _path(look: str, d: str, thick: float, strength: int = LEVELS) -> str:
     if look in DIGITS:
         look = "above" if _level(look) > 0 else "below"
     name = {NAN: "nan", INFINITE: "infinite"}.get(look, look)
-    faint = f' stroke-opacity="{_n(strength / LEVELS)}"' if 0 < strength < LEVELS else ""
-    return f'<path class="mg-{name}" stroke-width="{_n(thick)}"{faint} d="{d}"/>'
+    faint = f' stroke-opacity="{_px(strength / LEVELS)}"' if 0 < strength < LEVELS else ""
+    return f'<path class="mg-{name}" stroke-width="{_px(thick)}"{faint} d="{d}"/>'
 
 
-def _n(x: float) -> str:
+def _px(x: float) -> str:
     """Format a length in pixels as the JavaScript half does."""
     return f"{floor(x * 100 + 0.5) / 100:g}"

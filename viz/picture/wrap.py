@@ -35,7 +35,7 @@ def wrapped(there: Places, ends: Mapping[str, Ends], width: float, high: float) 
         x for x in _gaps([*there.nodes.values(), *whole.values()]) if _across(there, ends, x) <= FEW
     ]
     for rows in range(2, len(gaps) + 2):
-        made = _Rows(there, ends, whole, _cuts(gaps, there.width, rows)).places()
+        made = _Rows(there, ends, whole, _cut_positions(gaps, there.width, rows)).places()
         now = _seen(made, width, high)
         if now > seen * (BETTER if best is there else 1):
             best, seen = made, now
@@ -65,7 +65,7 @@ def _across(there: Places, ends: Mapping[str, Ends], x: float) -> int:
     return len(crossing)
 
 
-def _cuts(gaps: Sequence[float], width: float, rows: int) -> list[float]:
+def _cut_positions(gaps: Sequence[float], width: float, rows: int) -> list[float]:
     """Return the gaps nearest to where rows of the same length would end."""
     ideal = (width * k / rows for k in range(1, rows))
     return sorted({min(gaps, key=lambda gap: abs(gap - x)) for x in ideal})
@@ -228,7 +228,7 @@ def _rounded(corners: Sequence[Point]) -> Curve:
     """Return straight lines from corner to corner as cubic curves with rounded corners."""
     found: list[Point] = [corners[0]]
     for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
-        enter, leave = _towards(corner, before), _towards(corner, after)
+        enter, leave = _rounding_start(corner, before), _rounding_start(corner, after)
         found += [*_straight(found[-1], enter), corner, corner, leave]
     return (*found, *_straight(found[-1], corners[-1]))
 
@@ -237,7 +237,7 @@ def _straight(a: Point, b: Point) -> list[Point]:
     return [*((a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for t in (1 / 3, 2 / 3)), b]
 
 
-def _towards(corner: Point, other: Point) -> Point:
+def _rounding_start(corner: Point, other: Point) -> Point:
     """Return the point near a corner at which the rounding begins."""
     (x, y), (u, v) = corner, other
     far = max(abs(u - x), abs(v - y), 1e-9)

@@ -17,12 +17,12 @@ from viz.page.scene import Moment, Scene
 from viz.page.together import orders
 from viz.picture.cards import one_language
 from viz.picture.drawing import alone, image
-from viz.picture.motion import Scenes, Trip, gif, mp4, playing
+from viz.picture.motion import Scenes, Trip, animated_svg, gif, mp4
 from viz.picture.theme import MOTION
 from viz.views.draw import names_in
 from viz.views.step import both_ways, player_of
 from viz.words.progress import progress
-from viz.words.text import Pair, both, printed, row
+from viz.words.text import Pair, both, row, row_text
 from viz.words.user import ending, write
 
 __all__ = ["Animation", "animate"]
@@ -47,11 +47,11 @@ class Animation:
         self._language = language
         steps = max((len(film.frames) for film in player.films), default=0)
         if language not in (None, "en", "zh"):
-            raise ValueError(printed("animate_language", value=repr(language)))
+            raise ValueError(row_text("animate_language", value=repr(language)))
         if not seconds >= QUICKEST:
-            raise ValueError(printed("animate_seconds", value=seconds, least=QUICKEST))
+            raise ValueError(row_text("animate_seconds", value=seconds, least=QUICKEST))
         if steps > LONGEST:
-            raise ValueError(printed("animate_long", steps=steps, most=LONGEST))
+            raise ValueError(row_text("animate_long", steps=steps, most=LONGEST))
 
     @property
     def language(self) -> Literal["en", "zh"]:
@@ -90,7 +90,7 @@ class Animation:
         """The animation as a file: it plays once, or shows its end if the reader prefers reduced
         motion; dark on a dark page, unless `dark` says otherwise.
         """
-        drawn, style = playing(self._scenes())
+        drawn, style = animated_svg(self._scenes())
         return alone(drawn, self.language, self.dark, style)
 
     def text(self) -> Pair:

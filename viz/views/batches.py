@@ -17,7 +17,7 @@ from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
 from viz.picture.calls import in_layer
 from viz.picture.picture import brief, number
-from viz.words.text import ROWS, Pair, printed, row
+from viz.words.text import ROWS, Pair, row, row_text
 
 __all__ = ["batches"]
 
@@ -46,10 +46,10 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
     elif callable(obj):
         log, plain = _measured(obj)
     else:
-        raise TypeError(printed("batches_kind", value=brief(obj)))
+        raise TypeError(row_text("batches_kind", value=brief(obj)))
     groups = [e.node for e in log.of_kind("group") if isinstance(e.node, BatchedRun)]
     if not groups:
-        raise ValueError(printed("batches_none"))
+        raise ValueError(row_text("batches_none"))
     drawn = forest(groups)
     start = row("batches_start", operations=sum(g.size for g in groups), groups=len(groups))
     scenes = [Scene(start, (_panel(drawn, groups, 0),))]

@@ -19,7 +19,7 @@ from minigrad.diagnostics.source import function_name
 from minigrad.dynamic.tensor import Tensor
 from viz.charts import Chart, curves
 from viz.views.tables import Table
-from viz.words.text import Pair, distinct, printed, row
+from viz.words.text import Pair, distinct, row, row_text
 
 __all__ = ["Bench", "bench"]
 
@@ -110,7 +110,7 @@ class Bench(Table):
         return (*texts, ("1", "1") if name == base else spread)
 
     def __float__(self) -> NoReturn:
-        raise TypeError(printed("bench_number"))
+        raise TypeError(row_text("bench_number"))
 
     __int__ = __round__ = __float__
 
@@ -142,12 +142,12 @@ def bench(
     names = distinct(map(function_name, functions), named)
     sides = dict(zip(names, functions, strict=True)) | named
     if len(sides) < 2:
-        raise ValueError(printed("bench_sides", count=len(sides)))
+        raise ValueError(row_text("bench_sides", count=len(sides)))
     if rounds < FEWEST:
-        raise ValueError(printed("bench_rounds", given=rounds, fewest=FEWEST))
+        raise ValueError(row_text("bench_rounds", given=rounds, fewest=FEWEST))
     calls, first, results = {}, {}, {}
     for name, work in sides.items():
-        first[name] = max(_reading(work, args, 1), 0.0)
+        first[name] = max(_time_per_call(work, args, 1), 0.0)
         results[name] = work(*args)
         calls[name] = _calls(work, args)
     if same:
@@ -165,23 +165,23 @@ def bench(
 def _calls(work: Work, args: Sequence[Any]) -> int:
     """Return how many calls one reading needs; more if the clock is too coarse to time one."""
     calls, begin = 1, time.monotonic()
-    while (quickest := min(_reading(work, args, calls) for _ in range(WARM_UP))) <= 0:
+    while (quickest := min(_time_per_call(work, args, calls) for _ in range(WARM_UP))) <= 0:
         calls *= 2
         if calls > MOST_CALLS or time.monotonic() - begin > PATIENCE:
-            raise ValueError(printed("clock_stands"))
+            raise ValueError(row_text("clock_stands"))
     return math.ceil(SAMPLE / quickest)
 
 
 def _positive_reading(work: Work, args: Sequence[Any], calls: int) -> float:
     """Return the seconds per call; measure again if the clock was set back or did not advance."""
-    readings = (_reading(work, args, calls) for _ in range(RETRIES))
+    readings = (_time_per_call(work, args, calls) for _ in range(RETRIES))
     found = next((seconds for seconds in readings if seconds > 0), None)
     if found is None:
-        raise ValueError(printed("clock_stands"))
+        raise ValueError(row_text("clock_stands"))
     return found
 
 
-def _reading(work: Work, args: Sequence[Any], calls: int) -> float:
+def _time_per_call(work: Work, args: Sequence[Any], calls: int) -> float:
     """Return the seconds per call."""
     start = time.perf_counter()
     for _ in range(calls):
@@ -207,7 +207,7 @@ def _refuse_different(results: Mapping[str, Any]) -> None:
     for name, found in others:
         alike = found.shape == expected.shape and np.allclose(found, expected, rtol=1e-4, atol=1e-6)
         if not alike:
-            raise ValueError(printed("bench_different", side=name, base=base))
+            raise ValueError(row_text("bench_different", side=name, base=base))
 
 
 def _numbers(result: Any) -> NDArray[Any]:
@@ -281,6 +281,6 @@ def readings(f: Work, *args: Any, count: int) -> Chart:
     >>> print(readings(sum, [1, 2], count=60).rows[0][0][1])
     60
     """
-    times = [max(1e6 * _reading(f, args, 1), 1e-3) for _ in range(count)]
+    times = [max(1e6 * _time_per_call(f, args, 1), 1e-3) for _ in range(count)]
     about = {"x": row("bench_reading"), "y": row("bench_microseconds")}
     return curves({function_name(f): times}, logy=True, title=row("bench_once"), **about)

@@ -33,7 +33,7 @@ from viz.views.execution_modes import (
     traced,
 )
 from viz.views.step import argument_names
-from viz.words.text import ROWS, Pair, printed, row
+from viz.words.text import ROWS, Pair, row, row_text
 
 __all__ = ["branches"]
 
@@ -69,9 +69,9 @@ def branches(
     ['x = 3: eager 6, trace 6, script 6', 'x = -3: eager -4, trace -6 ✗, script -4']
     """
     if not callable(f):
-        raise TypeError(printed("branches_function", value=brief(f)))
+        raise TypeError(row_text("branches_function", value=brief(f)))
     if not ways or not set(ways) <= set(WAYS):
-        raise ValueError(printed("branches_ways", known=", ".join(WAYS), value=brief(ways)))
+        raise ValueError(row_text("branches_ways", known=", ".join(WAYS), value=brief(ways)))
     f = f.python_function if isinstance(f, (Function, Traced)) else f
     names = argument_names(f, len(example))
     first = tuple(_array(x) for x in example)
@@ -87,7 +87,7 @@ def branches(
             eager = run_eager(f, rows, names)
             made = {
                 "eager": lambda: eager,
-                "static": lambda: _static(cond or f, first, rows, names),
+                "static": lambda: _static_mode(cond or f, first, rows, names),
                 "trace": lambda: run_called(traced(f, first), rows),
                 "script": lambda: _script(f, rows),
             }
@@ -145,7 +145,7 @@ def _around(first: tuple[Any, ...]) -> list[Any]:
     return list({x.tobytes(): x for x in scaled}.values())
 
 
-def _static(f: Any, first: Any, rows: Any, names: list[str]) -> Mode:
+def _static_mode(f: Any, first: Any, rows: Any, names: list[str]) -> Mode:
     """Run the function on placeholders; if Python needs a value, return the error's message."""
     try:
         return run_static(static_graph(f, first, names), rows, names)
@@ -212,7 +212,7 @@ def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Ran) -> Panel:
     marks |= {e.id: other for e in way.picture.edges if marks.keys() & {e.source, e.target}}
     marks |= ran(way.picture, run.nodes)
     if key == "trace":
-        marks |= _baked(way.picture, run, eager)
+        marks |= _mark_baked(way.picture, run, eager)
     shown_ids = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
     held = {k: value for k, value in run.values.items() if k in shown_ids and k not in run.steps}
     notes = {k: value.short for k, value in held.items()}
@@ -222,7 +222,7 @@ def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Ran) -> Panel:
     )
 
 
-def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
+def _mark_baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
     """Mark operations of the trace that Python does not do for this input, by their effect."""
     left = Counter(eager.places)
     surplus = []

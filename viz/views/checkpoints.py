@@ -23,7 +23,7 @@ from viz.picture import theme
 from viz.picture.picture import brief, graph_picture
 from viz.picture.style import MODES, TINTS
 from viz.views.passes import ResultCheck
-from viz.words.text import ROWS, Pair, both, html, printed, row
+from viz.words.text import ROWS, Pair, both, html, row, row_text
 
 __all__ = ["checkpoints"]
 
@@ -68,7 +68,7 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
     elif callable(obj) and not isinstance(obj, (Tensor, Node, Graph)):
         graph = graph_of(obj, [as_input(x) for x in inputs])
     else:
-        raise TypeError(printed("checkpoints_kind", value=brief(obj)))
+        raise TypeError(row_text("checkpoints_kind", value=brief(obj)))
     choices, least = _choices(graph)
     proof = _Results(graph)
     picture = graph_picture(_forward(graph), set(graph.outputs), {})
@@ -77,7 +77,7 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
     for i, choice in enumerate(choices):
         nodes = dict.fromkeys(_kept(choice, graph), "kept") | dict.fromkeys(choice.again, "again")
         marks = {picture.ids[n]: kind for n, kind in nodes.items() if n in picture.ids}
-        peak = _peak(choice)
+        peak = _peak_text(choice)
         panels = (
             Panel(ROWS["checkpoints_use"], svg=_area(choice, choices[0], peak)),
             Panel(ROWS["checkpoints_forward"], picture, marks),
@@ -167,7 +167,7 @@ def _cells(choice: Choice) -> tuple[Pair, ...]:
     return (ROWS["checkpoints_none"] if not budget else (budget, budget), *((c, c) for c in cells))
 
 
-def _peak(choice: Choice) -> Pair:
+def _peak_text(choice: Choice) -> Pair:
     held = choice.planned.held
     peak = int(held.max(initial=0))
     return row(

@@ -49,7 +49,7 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     >>> print(viz.diff(mine, solution, {"x": 1}).scenes[-1].caption[0])
     Difference: 1 removed, 1 new, 1 changed, 1 with another value, 1 the same
     """
-    left, right = _Side.of(a, feed_dict), _Side.of(b, feed_dict)
+    left, right = _GraphSide.of(a, feed_dict), _GraphSide.of(b, feed_dict)
     pairs = alignment(left.picture, right.picture)
     names = {n.id: n.id for n in left.picture.nodes}
     fresh = (f"n{i}" for i in range(len(names) + 1, len(names) + len(right.picture.nodes) + 1))
@@ -60,7 +60,7 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     marks = _marks(before, after, {called[i] for i in changes})
     values = {called[i]: value for i, value in right.values.items()}
     own, other = ({i: summarize(x) for i, x in v.items()} for v in (left.values, values))
-    scenes = [_alone("first", before, own, whole), _alone("second", after, other, whole)]
+    scenes = [_panel_of("first", before, own, whole), _panel_of("second", after, other, whole)]
     differ = [i for i, value in values.items() if not _same(left.values.get(i), value)]
     held = {**own, **other, **{i: change(own[i], other[i]) for i in differ}}
     notes = {i: value.short for i, value in held.items()}
@@ -73,12 +73,12 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     facts = [*_change_lines(right.picture, changes), _verdict(left, right)]
     if follow:
         facts.insert(-1, row("diff_follow", what=followed))
-    caption = _counted(kinds) if {*kinds} - {"same", "value"} else ROWS["diff_equal"]
+    caption = _kind_counts(kinds) if {*kinds} - {"same", "value"} else ROWS["diff_equal"]
     scenes.append(Scene(caption, (panel,), tuple(facts)))
     return Board(scenes, slider=ROWS["diff_slider"], heading=ROWS["page_diff"], moves=True)
 
 
-def _counted(kinds: Sequence[str]) -> Pair:
+def _kind_counts(kinds: Sequence[str]) -> Pair:
     """Count the nodes of each kind that there is, in the words of the legend."""
     words = ("mark_gone", "mark_new", "mark_changed", "mark_moved", "diff_value", "diff_same")
     told = [(kinds.count(key[5:]), ROWS[key]) for key in words if key[5:] in kinds]
@@ -86,7 +86,7 @@ def _counted(kinds: Sequence[str]) -> Pair:
     return row("diff_step", all=(english, "，".join(f"{word[1]} {n} 个" for n, word in told)))
 
 
-def _alone(which: str, side: Picture, held: Mapping[str, Summary], whole: Picture) -> Scene:
+def _panel_of(which: str, side: Picture, held: Mapping[str, Summary], whole: Picture) -> Scene:
     """Return a panel with one graph and its results; constants are labelled with their values."""
     shown = {n.id: held[n.id] for n in side.nodes if n.id in held and held[n.id].text != n.label}
     ends = [n for n in side.nodes if n.is_output and n.id in held]
@@ -96,7 +96,7 @@ def _alone(which: str, side: Picture, held: Mapping[str, Summary], whole: Pictur
 
 
 @dataclass
-class _Side:
+class _GraphSide:
     """One of the two graphs: its picture, what its nodes hold, what they are made with."""
 
     picture: Picture
@@ -106,7 +106,7 @@ class _Side:
     outputs: list[Any] = field(default_factory=list)
 
     @classmethod
-    def of(cls, obj: Any, feed: Mapping[str, Any] | None) -> _Side:
+    def of(cls, obj: Any, feed: Mapping[str, Any] | None) -> _GraphSide:
         obj = _loaded(obj)
         side = cls(picture(obj))
         for key, i in side.picture.ids.items():
@@ -161,7 +161,7 @@ def _loaded(obj: Any) -> Any:
     return obj
 
 
-def _changes(left: _Side, right: _Side, pairs: Mapping[str, str]) -> dict[str, str]:
+def _changes(left: _GraphSide, right: _GraphSide, pairs: Mapping[str, str]) -> dict[str, str]:
     """Return what differs for each box of the second graph that the first has in another form."""
     one, other = ({n.id: n for n in side.picture.nodes} for side in (left, right))
     found = {}
@@ -208,7 +208,7 @@ def _change_lines(drawn: Picture, changes: Mapping[str, str]) -> list[Pair]:
     return first([row("diff_change", name=labels[i], what=what) for i, what in changes.items()])
 
 
-def _verdict(left: _Side, right: _Side) -> Pair:
+def _verdict(left: _GraphSide, right: _GraphSide) -> Pair:
     alike = len(left.outputs) == len(right.outputs) and left.inputs == right.inputs
     if not alike or not left.outputs:
         return ROWS["diff_inputs"]

@@ -18,7 +18,7 @@ from viz import assets
 from viz.explorer.still import Still
 from viz.film.frames import NOTHING_KNOWN, Film, still_film
 from viz.film.replay import values
-from viz.page.payload import UNFOLD_LIMIT, prefixes_of, still, table
+from viz.page.payload import UNFOLD_LIMIT, picture_table, prefixes_of, still
 from viz.page.player import Player
 from viz.page.rooms import card_spaces
 from viz.picture import drawing
@@ -31,7 +31,7 @@ from viz.picture.layout import LayoutError
 from viz.picture.paint import paint
 from viz.picture.picture import Picture, picture
 from viz.views.explore import still_of
-from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed
+from viz.words.text import ROWS, Pair, bilingual, both, choose, html, row_text
 from viz.words.user import ending, write
 
 __all__ = ["Diagram", "draw"]
@@ -81,7 +81,7 @@ class Diagram:
         return Player([self.film], name=self._name)
 
     def __str__(self) -> str:
-        return self.picture.text() or printed("graph_empty")
+        return self.picture.text() or row_text("graph_empty")
 
     __repr__ = __str__
 
@@ -128,7 +128,7 @@ class Diagram:
         return (
             f'{style}<figure class="mg-diagram"><figcaption>{bilingual(self.heading)}</figcaption>'
             f"{drawn}{note}{self._unfolded()}<details{opened}><summary>"
-            f"{html('table')}</summary>{table(self.picture)}</details></figure>"
+            f"{html('table')}</summary>{picture_table(self.picture)}</details></figure>"
         )
 
     def _unfolded(self) -> str:
@@ -173,7 +173,7 @@ def _named(full: Picture, names: Collection[str]) -> frozenset[str]:
         meant |= {path for path, label in owned if label == name}
         if not meant:
             known = ", ".join(dict.fromkeys([*full.groups, *(label for _, label in owned)]))
-            raise ValueError(printed("open_unknown", name=repr(name), known=known or "-"))
+            raise ValueError(row_text("open_unknown", name=repr(name), known=known or "-"))
         found |= {around for path in meant for around in paths(path)}
     return frozenset(found)
 

@@ -20,7 +20,7 @@ from viz.page.scenes import Panel, Scene
 from viz.picture.marks import ran
 from viz.picture.picture import brief
 from viz.views.draw import names_in
-from viz.words.text import ROWS, Pair, printed, row
+from viz.words.text import ROWS, Pair, row, row_text
 
 __all__ = ["error", "show_errors"]
 
@@ -45,7 +45,7 @@ def error(exception: BaseException | None = None) -> Board:
     """
     shown: Any = getattr(sys, "last_value", None) if exception is None else exception
     if not isinstance(shown, BaseException):
-        raise TypeError(printed("error_none", value=brief(shown)))
+        raise TypeError(row_text("error_none", value=brief(shown)))
     names: dict[int, str] = {}
     for frame in reversed(frames_of(shown)):
         if is_user_code(frame.f_code.co_filename):  # what the user's variables are called
@@ -56,7 +56,7 @@ def error(exception: BaseException | None = None) -> Board:
     marks |= dict.fromkeys(found.waits, "waits")
     marks |= {found.failed: "failed"} if found.failed else {}
     panels = [] if found.picture is None else [Panel(ROWS["error_graph"], found.picture, marks)]
-    panels += _lines(shown)
+    panels += _source_panels(shown)
     scene = Scene(_summary(shown), tuple(panels), tuple(_places(shown)))
     return Board([scene], heading=row("page_error", kind=type(shown).__name__))
 
@@ -87,7 +87,7 @@ def _summary(shown: BaseException) -> Pair:
     return row("error_summary", kind=kind, message=(english, chinese))
 
 
-def _located(shown: BaseException) -> list[tuple[str, Location]]:
+def _lines_of(shown: BaseException) -> list[tuple[str, Location]]:
     """Return the user's lines that the error names, each with its key in the text table."""
     pairs = [("error_defined", "defined"), ("error_ran", "ran")]
     found = [(key, getattr(shown, name, None)) for key, name in pairs]
@@ -95,13 +95,13 @@ def _located(shown: BaseException) -> list[tuple[str, Location]]:
 
 
 def _places(shown: BaseException) -> list[Pair]:
-    return [row("error_line", what=ROWS[key], where=where.label) for key, where in _located(shown)]
+    return [row("error_line", what=ROWS[key], where=where.label) for key, where in _lines_of(shown)]
 
 
-def _lines(shown: BaseException) -> list[Panel]:
+def _source_panels(shown: BaseException) -> list[Panel]:
     """Return panels with the source around each of the user's lines."""
     panels = []
-    for key, where in _located(shown):
+    for key, where in _lines_of(shown):
         first = max(1, where.lineno - AROUND)
         numbers = range(first, where.lineno + AROUND + 1)
         source = "\n".join(linecache.getline(where.filename, n).rstrip() for n in numbers)

@@ -115,7 +115,7 @@ def run_static(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]
         feeds = dict(zip(names, values, strict=True))
         with mg.record(values=True) as log:
             results = mg.run(graph, {n: feeds[n.name] for n in graph.placeholders})
-        runs.append(_ran(drawn, log, shown(results)))
+        runs.append(_run_of(drawn, log, shown(results)))
     return Mode(drawn, tuple(runs))
 
 
@@ -131,7 +131,7 @@ def run_called(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Mode:
         worth = zip(f.graph.inputs, tensors, strict=False)
         fed = [Event(0, "read", x.op, x, t._array) for x, t in worth]
         log.events = [*fed, *log.events]
-        ran = _ran(drawn, log, shown(result))
+        ran = _run_of(drawn, log, shown(result))
         runs.append(_compared_with_python(f, ran, tensors) if isinstance(f, Traced) else ran)
     return Mode(drawn, tuple(runs))
 
@@ -149,7 +149,7 @@ def _compared_with_python(f: Traced, ran: Ran, tensors: Sequence[Tensor]) -> Ran
     return replace(ran, turn=check.turn, right=check.equal)
 
 
-def _ran(drawn: Picture, log: Recording, result: str) -> Ran:
+def _run_of(drawn: Picture, log: Recording, result: str) -> Ran:
     """Return which boxes ran, with their values, including those in branches and loops."""
     events = [e for e in log.events if e.node in drawn.ids and e.kind in ("run", "read")]
     values = {drawn.ids[e.node]: summarize(e.value) for e in events}

@@ -27,7 +27,7 @@ from viz.explorer.witness import SOURCES, RunRecorder
 from viz.picture.picture import brief
 from viz.views.models import captured, verdict
 from viz.words.progress import announce, progress
-from viz.words.text import printed, row
+from viz.words.text import row, row_text
 
 FEW = 25  # operators of a model that is played one by one
 
@@ -80,7 +80,7 @@ def seen_whole(
         return made
     if model is None:
         if named or loss is not None:
-            raise TypeError(printed("step_model_only", value=brief(obj)))
+            raise TypeError(row_text("step_model_only", value=brief(obj)))
         return ours_whole(obj, inputs, fed, first) if whole else None
     few = sum(n.op not in SOURCES for n in ancestors(model.outputs)) <= FEW
     if whole is False or (whole is None and few):
@@ -102,7 +102,7 @@ def still_of(
     with progress():
         made = seen_whole(obj, inputs, named, loss=loss, first=first, whole=True)
     if not isinstance(made, Explorer):
-        raise TypeError(printed("cannot_draw", value=brief(obj)))
+        raise TypeError(row_text("cannot_draw", value=brief(obj)))
     return Still(made)
 
 

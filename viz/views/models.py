@@ -99,10 +99,10 @@ def _about(model: Captured) -> Iterator[Pair]:
     if model.boxes:
         yield row("model_boxes", system=system, names=", ".join(model.boxes))
     if about.own_rules:
-        yield row("model_own_rules", system=system, names=", ".join(map(_ruled, about.own_rules)))
+        yield row("model_own_rules", system=system, names=", ".join(map(_rule_of, about.own_rules)))
 
 
-def _ruled(rule: Rule) -> str:
+def _rule_of(rule: Rule) -> str:
     name, line = rule
     return name if line is None else f"{name} ({Location(*line).place})"
 

@@ -24,7 +24,7 @@ from viz.picture.formula import forward
 from viz.picture.picture import Picture, brief, graph_picture
 from viz.picture.union import renamed, union
 from viz.words.progress import progress, with_progress
-from viz.words.text import ROWS, Pair, printed, row
+from viz.words.text import ROWS, Pair, row, row_text
 
 __all__ = ["passes"]
 
@@ -57,7 +57,7 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
     All passes together: 5 → 3 nodes
     """
     if not isinstance(graph, Graph) or not graph.outputs:
-        raise TypeError(printed("passes_graph", value=brief(graph)))
+        raise TypeError(row_text("passes_graph", value=brief(graph)))
     chosen = [r.function for r in graph.history] or list(PIPELINE)
     start = graph.history[0].before if graph.history else graph
     proof = ResultCheck(start, feed_dict, session)

@@ -25,7 +25,7 @@ from viz.explorer.explorer import Explorer
 from viz.film.foreign_film import other_film
 from viz.film.frames import Film, event_film, still_film, stopped_film
 from viz.film.replay import replay_graph, replay_tape
-from viz.film.score import contrasted
+from viz.film.score import with_final_counts
 from viz.page.player import Player
 from viz.page.sliders import Sliders
 from viz.picture.calls import written_names
@@ -36,7 +36,7 @@ from viz.views.draw import names_in
 from viz.views.explore import FirstView, ends_of, seen_whole
 from viz.views.models import compared, no_backward, verdict
 from viz.words.progress import progress
-from viz.words.text import ROWS, Pair, Right, printed, row
+from viz.words.text import ROWS, Pair, Right, row, row_text
 from viz.words.user import user
 
 __all__ = ["compare", "step", "timeline"]
@@ -127,18 +127,18 @@ def player_of(
     if isinstance(obj, Graph) and not items:
         return Player([still_film(graph_picture([], set(), names), ROWS["graph_empty"])])
     if items and all(isinstance(x, Tensor) for x in items):
-        return _movable(_leaves(items, names), lambda given: replay_tape(items, names, given))
+        return _slider_player(_leaves(items, names), lambda given: replay_tape(items, names, given))
     if items and all(isinstance(x, Node) for x in items):
         items = _differentiated(items)
         sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict) if slides)
-        return _movable(
+        return _slider_player(
             sliders,
             lambda given: replay_graph(items, feed_dict, session, names, given, backward),
             verdict,
         )
     if items and all(map(is_other, items)):
         return Player([other_film(items, names)])
-    raise TypeError(printed("cannot_draw", value=brief(obj)))
+    raise TypeError(row_text("cannot_draw", value=brief(obj)))
 
 
 def _leaves(items: Iterable[Tensor], names: Mapping[int, str]) -> Sliders:
@@ -166,20 +166,20 @@ def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tup
         raise
 
 
-def _movable(
+def _slider_player(
     sliders: Sliders, film: Callable[[dict[Any, Any]], Film], verdict: Pair | None = None
 ) -> Player:
     """Return a player of the film that is made for the values of some inputs."""
 
     def again(positions: list[float]) -> tuple[list[Film], None]:
-        return [_complete(film(sliders.inputs(positions)))], None
+        return [_finished(film(sliders.inputs(positions)))], None
 
     first = film({})
     player = Player([first], verdict, (), sliders.shown, again)
     return player.at_the_end() if first.error is not None else player
 
 
-def _complete(film: Film) -> Film:
+def _finished(film: Film) -> Film:
     """Return the film if its run finished; raise the error that stopped it otherwise."""
     if film.error is not None:
         raise film.error
@@ -234,7 +234,7 @@ def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> P
         new = {tensors[i]: v for i, v in given.items()}
         dynamic = replay_tape(computed, names, new, frozenset(labels), calls)
         static = replay_graph(outputs, fed, None, {}, calls=calls)
-        return [contrasted(_complete(film).ticking(), calls) for film in (dynamic, static)]
+        return [with_final_counts(_finished(film).ticking(), calls) for film in (dynamic, static)]
 
     def again(positions: list[float]) -> tuple[list[Film], Pair | None]:
         made = films(sliders.inputs(positions))
@@ -310,7 +310,7 @@ def timeline(log: Recording) -> Player:
     2. done: 1 operator built, 1 operator run.
     """
     if not isinstance(log, Recording):
-        raise TypeError(printed("cannot_draw", value=brief(log)))
+        raise TypeError(row_text("cannot_draw", value=brief(log)))
     names = names_in(sys._getframe(1))
     with progress():
         films = films_of(log, names)

@@ -20,7 +20,7 @@ from viz.picture.picture import brief, picture
 from viz.picture.summary import summarize
 from viz.views.draw import names_in
 from viz.views.step import argument_names
-from viz.words.text import ROWS, Pair, bilingual, choose, printed, row
+from viz.words.text import ROWS, Pair, bilingual, choose, row, row_text
 
 __all__ = ["tape"]
 
@@ -71,10 +71,10 @@ def tape(*tensors: Tensor) -> Table:
     y = Mul + 3 | nothing | to Mul: ∂
     """
     if not tensors or not all(isinstance(x, Tensor) for x in tensors):
-        raise TypeError(printed("tape_tensors", value=brief(tensors)))
+        raise TypeError(row_text("tape_tensors", value=brief(tensors)))
     drawn = picture(list(tensors), names_in(sys._getframe(1)))
     nodes = {key: drawn_id for key, drawn_id in drawn.ids.items() if isinstance(key, TapeNode)}
-    rows = [_recorded(node, *_names(drawn, name)) for node, name in nodes.items()]
+    rows = [_tape_row(node, *_names(drawn, name)) for node, name in nodes.items()]
     holding = sum(node.saved is not None and node.pullback.has_data for node in nodes)
     caption = row("tape_caption", nodes=len(nodes), saved=holding)
     return Table(
@@ -88,7 +88,7 @@ def _names(drawn: Picture, id: str) -> tuple[str, list[str]]:
     return boxes[id].label, [boxes[i].label for i in boxes[id].inputs]
 
 
-def _recorded(node: TapeNode, name: str, operands: list[str]) -> tuple[Pair, ...]:
+def _tape_row(node: TapeNode, name: str, operands: list[str]) -> tuple[Pair, ...]:
     """Return the table row of one node."""
     computed = f"{name} = {formula.forward(node.op, operands, node.attrs)}"
     return (computed, computed), _saved(node, [name, *operands]), _functions(node, name, operands)
@@ -160,7 +160,7 @@ def _backward(f: Callable[..., Tensor], arrays: list[Any]) -> Mapping[int, Any]:
     leaves = [mg.tensor(x, requires_grad=x.dtype.kind == "f") for x in arrays]
     y = f(*leaves)
     if not isinstance(y, Tensor):
-        raise TypeError(printed("gradients_result", value=brief(y)))
+        raise TypeError(row_text("gradients_result", value=brief(y)))
     if y.requires_grad:
         y.backward()
     found = {i: x.grad for i, x in enumerate(leaves) if x.requires_grad}

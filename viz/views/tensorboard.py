@@ -24,7 +24,7 @@ from viz.picture.boxes import Picture, PictureNode, paths
 from viz.picture.picture import picture
 from viz.views.draw import names_in
 from viz.views.train import Training
-from viz.words.text import distinct, printed
+from viz.words.text import distinct, row_text
 
 __all__ = ["tensorboard"]
 
@@ -83,7 +83,7 @@ def _curves(series: Mapping[str, Sequence[float]]) -> Iterator[Any]:
     for name, values in series.items():
         numbers = np.asarray(values)
         if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
-            raise ValueError(printed("tensorboard_curve", name=name, shape=numbers.shape))
+            raise ValueError(row_text("tensorboard_curve", name=name, shape=numbers.shape))
         for step, number in enumerate(numbers.tolist()):
             value = summary.Value(tag=name, simple_value=number)
             yield event(wall_time=now, step=step, summary=summary(value=[value]))
@@ -94,7 +94,7 @@ def _graph_events(obj: Any, names: Mapping[int, str], feeds: Mapping[Any, Any] |
     program = _program(obj)
     drawn = picture(program.graph if program else obj, names, bodies=True)
     if program is None and feeds is not None:
-        raise ValueError(printed("tensorboard_feeds"))
+        raise ValueError(row_text("tensorboard_feeds"))
     called = _names(drawn)
     event, now = _proto("event"), time.time()
     graph = _graph(drawn, called)

@@ -19,7 +19,7 @@ from viz.page.steps import lane_of_calls
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
 from viz.picture.union import BoxIds, renamed, union
-from viz.words.text import ROWS, Pair, printed, row
+from viz.words.text import ROWS, Pair, row, row_text
 
 __all__ = ["traces"]
 
@@ -52,15 +52,15 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     call 3 made trace 2: argument x: shape (3,) → (4,)
     """
     if not isinstance(f, Function) or not isinstance(log, (Recording, type(None))):
-        raise TypeError(printed("traces_function", value=brief(f if log is None else log)))
+        raise TypeError(row_text("traces_function", value=brief(f if log is None else log)))
     cached = [Call(str(trace.made), trace, True) for trace in f.cache]  # the traces in the cache
     calls = cached if log is None else _from_recording(f, log)
     known: dict[Trace, int] = {trace: i for i, trace in enumerate(f.cache, 1)}
-    drawn = _drawn([call.trace for call in calls])
+    drawn = _trace_pictures([call.trace for call in calls])
     among = union(*drawn.values()) if drawn else Picture((), (), "static", {})
     events = [] if log is None else list(_with_inputs(f, log.events))
     film, steps = film_and_steps(among, events)
-    starts = [at for at, e in zip(steps, events, strict=True) if _begins(f, e)]
+    starts = [at for at, e in zip(steps, events, strict=True) if _begins_call(f, e)]
     ends = [at - 1 for at in (*starts[1:], len(film.frames))]
     scenes, rows, columns = [], [], []
     for i, call in enumerate(calls):
@@ -100,7 +100,7 @@ def _with_inputs(f: Function, events: Iterable[Any]) -> Iterator[Event]:
     """Yield the events, with a read event for each input before it is first used."""
     fed: set[Any] = set()
     for e in events:
-        if _begins(f, e):
+        if _begins_call(f, e):
             fed.clear()
         read = e.node.inputs if e.kind == "run" else ()
         for x, value in zip(read, e.operands or repeat(None), strict=False):
@@ -110,18 +110,18 @@ def _with_inputs(f: Function, events: Iterable[Any]) -> Iterator[Event]:
         yield e
 
 
-def _begins(f: Function, event: Any) -> bool:
+def _begins_call(f: Function, event: Any) -> bool:
     """Return whether the event begins a call of the function."""
     return event.kind in ("traced", "hit") and event.node.function is f
 
 
 def _from_recording(f: Function, log: Recording) -> list[Call]:
     """Return the recorded calls in the order in which they were made."""
-    events: list[Any] = [e for e in log.events if _begins(f, e)]
+    events: list[Any] = [e for e in log.events if _begins_call(f, e)]
     return [Call(str(i), e.node, e.kind == "traced") for i, e in enumerate(events, 1)]
 
 
-def _drawn(traces: list[Trace]) -> dict[Trace, Picture]:
+def _trace_pictures(traces: list[Trace]) -> dict[Trace, Picture]:
     """Draw the graph of each trace; what the same line does in all of them is one node."""
     names = BoxIds(lambda n: (n.kind, n.op, n.line) if n.inputs else (n.kind, n.op, n.label))
     whole = {t: picture(t.graph) for t in dict.fromkeys(traces) if hasattr(t, "concrete")}

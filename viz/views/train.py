@@ -20,7 +20,7 @@ from viz.charts.curves import Lines, stacked
 from viz.page.page import SHEETS, Page
 from viz.page.sheets import sheets
 from viz.picture.picture import brief
-from viz.words.text import ROWS, Pair, bilingual, both, printed, row
+from viz.words.text import ROWS, Pair, bilingual, both, row, row_text
 
 __all__ = ["train"]
 
@@ -207,7 +207,7 @@ def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
     if isinstance(steps, (int, np.integer)) and not isinstance(steps, bool):
         return Training(range(int(steps)), int(steps), model)
     if not isinstance(steps, Iterable) or isinstance(steps, str):
-        raise TypeError(printed("train_steps", value=brief(steps)))
+        raise TypeError(row_text("train_steps", value=brief(steps)))
     total = len(steps) if isinstance(steps, Sized) else None
     return Training(steps, total, model)
 
@@ -215,7 +215,7 @@ def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
 def _number(name: str, value: Any) -> float:
     array = np.asarray(getattr(value, "data", value))
     if array.size != 1 or array.dtype.kind not in "fiub":
-        raise ValueError(printed("train_number", name=name, value=brief(value)))
+        raise ValueError(row_text("train_number", name=name, value=brief(value)))
     return float(array.reshape(-1)[0])
 
 

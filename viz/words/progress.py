@@ -12,7 +12,7 @@ from typing import TypeVar
 from IPython import get_ipython
 from IPython.display import DisplayHandle, display
 
-from viz.words.text import printed
+from viz.words.text import row_text
 
 __all__ = ["announce", "progress", "with_progress"]
 
@@ -37,7 +37,7 @@ class _Line:
         if now < self.next or (now - start) * (of - done) / done < SHORT:
             return
         self.next = now + PACE
-        self.show(printed(key, done=done, of=of))
+        self.show(row_text(key, done=done, of=of))
 
     def show(self, said: str) -> None:
         if getattr(get_ipython(), "kernel", None) is not None:
@@ -82,7 +82,7 @@ def progress() -> Iterator[None]:
 def announce(key: str) -> None:
     """Announce, within `progress`, the start of work that is known to take long."""
     if (line := _active.get()) is not None:
-        line.show(printed(key))
+        line.show(row_text(key))
 
 
 def with_progress(items: Collection[T], key: str) -> Iterator[T]:

@@ -23,8 +23,8 @@ __all__ = [
     "distinct",
     "html",
     "in_both",
-    "printed",
     "row",
+    "row_text",
 ]
 
 ROWS = Sentences(Path(__file__).with_suffix(".toml"))
@@ -99,6 +99,6 @@ def capital(pair: Pair) -> Pair:
     return pair[0][:1].upper() + pair[0][1:], pair[1].strip()
 
 
-def printed(key: str, **fields: object) -> str:
+def row_text(key: str, **fields: object) -> str:
     """Return a row as plain text in the chosen language."""
     return choose(row(key, **fields))

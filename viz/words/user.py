@@ -10,7 +10,7 @@ from pathlib import Path
 from minigrad.diagnostics import files
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import Location
-from viz.words.text import printed
+from viz.words.text import row_text
 
 OWN = str(Path(__file__).parents[1]) + os.sep
 
@@ -30,7 +30,7 @@ def ending(path: str | os.PathLike[str], known: Sequence[str]) -> str:
     if found not in known:
         example = f"{name.partition('.')[0] or 'picture'}{known[0]}"
         about = {"name": name, "known": ", ".join(known), "example": example}
-        raise ValueError(printed("save_format", **about))
+        raise ValueError(row_text("save_format", **about))
     return found
 
 

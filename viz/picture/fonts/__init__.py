@@ -25,7 +25,7 @@ def font_face(text: str, latin: bool = False) -> str:
     if not latin:
         return _piece("".join(sorted(letters)))
     plain = "".join(sorted({c for c in letters if ord(c) < 256} | {*map(chr, range(32, 127))}))
-    return _latin(plain) + _piece("".join(sorted(letters - {*plain})))
+    return _latin_rules(plain) + _piece("".join(sorted(letters - {*plain})))
 
 
 def face_in_cell(text: str) -> str:
@@ -46,11 +46,11 @@ def face_in_page(text: str) -> str:
 @lru_cache(maxsize=128)
 def _piece(characters: str) -> str:
     """Return the rule for these characters; drawings of one kind embed the same few."""
-    return _rule(FONT_FAMILY, _cut(_near(characters), characters, "woff"))
+    return _rule(FONT_FAMILY, _cut(_subset_font(characters), characters, "woff"))
 
 
 @lru_cache(maxsize=128)
-def _latin(characters: str) -> str:
+def _latin_rules(characters: str) -> str:
     """Return the rules for these Latin letters in both weights: no browser synthesises bold."""
     regular, bold = (_cut(path.open("rb"), characters, "woff") for path in (FONT_PATH, BOLD_PATH))
     return _rule(LATIN_FAMILY, regular) + _rule(LATIN_FAMILY, bold, " font-weight: 600;")
@@ -65,7 +65,7 @@ _known: frozenset[str] = frozenset()
 _small = b""
 
 
-def _near(characters: str) -> io.BytesIO:
+def _subset_font(characters: str) -> io.BytesIO:
     """Return a font with these characters, quick to read: the subset of all pieces so far.
 
     It begins with what our own words need. The whole one takes four times as long to cut.
