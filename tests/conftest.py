@@ -201,7 +201,7 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine on which nothing can be laid out."""
     place.places.cache_clear()
     monkeypatch.setattr(layout.shutil, "which", lambda name: None)
-    monkeypatch.setattr(layout, "bundled", lambda: None)
+    monkeypatch.setattr(layout, "bundled_dot", lambda: None)
     monkeypatch.setattr(layout, "pygraphviz_fault", lambda: ROWS["engine_absent"])
     yield
     place.places.cache_clear()

@@ -61,12 +61,12 @@ def routine_of(op: Any, kinds: Sequence[Any], grad: bool) -> Routine | None:
     """Return the routine of a call for such operands, made once; None if it must run now."""
     looks = tuple([x[:3] if type(x) is tuple else Shared.like(x) for x in kinds])
     if (looks, grad) not in op.memo:
-        op.memo[looks, grad] = _made(op, op.call.body, looks, grad)
+        op.memo[looks, grad] = _make_routine(op, op.call.body, looks, grad)
     found: Routine | None = op.memo[looks, grad]
     return found
 
 
-def _made(op: Op, body: Body, kinds: Sequence[Any], grad: bool) -> Routine | None:
+def _make_routine(op: Op, body: Body, kinds: Sequence[Any], grad: bool) -> Routine | None:
     computed = {node for node in body.nodes if node.op not in (state.placeholder, state.constant)}
     plain = all(has_rule(node.op) and not node.op.impure for node in computed)
     if not plain or body.effects or len(body.outputs) != 1 or not computed.issuperset(body.outputs):

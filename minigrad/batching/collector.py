@@ -122,7 +122,7 @@ class Collector:
             written.append(kind)
             member += x, WHOLE
         if attrs:
-            written += _parts(attrs)
+            written += _attribute_key(attrs)
         known = tuple(written)
         group = self.known.get(known) or self.group_for(known, member[::2], attrs)
         if group is None:
@@ -258,20 +258,20 @@ class Collector:
         self.signatures.clear()
 
 
-def _parts(attrs: Attrs) -> list[Any]:
+def _attribute_key(attrs: Attrs) -> list[Any]:
     """Return attributes as parts of a key in which 1, 1.0 and True differ."""
     values = tuple(attrs.values())
     try:
         hash(values)
     except TypeError:
-        values = tuple(map(_frozen, values))
+        values = tuple(map(_as_tuples, values))
     return [*zip(attrs, values, map(type, values), strict=True)]
 
 
-def _frozen(value: Any) -> Any:
+def _as_tuples(value: Any) -> Any:
     """Convert nested lists to tuples; what can't be compared is equal to itself only."""
     if isinstance(value, (list, tuple)):
-        return tuple(map(_frozen, value))
+        return tuple(map(_as_tuples, value))
     return value if isinstance(value, Hashable) else id(value)
 
 
@@ -291,7 +291,7 @@ def _signature(
     """
     op, _, kinds, _ = form
     try:
-        given = [_spec(kind, source) for kind, source in zip(kinds, sources, strict=True)]
+        given = [_operand_spec(kind, source) for kind, source in zip(kinds, sources, strict=True)]
         specs = [spec_of(x) for x in unify(op, given, lambda x, d: Spec(x.shape, d))]
         result = op.spec(specs, attrs) if routine is None else routine.spec
     except GraphError as error:
@@ -304,7 +304,7 @@ def _signature(
     return GroupKey(form, kinds, specs, attrs, result, routine=routine)
 
 
-def _spec(kind: Any, source: Any) -> Any:
+def _operand_spec(kind: Any, source: Any) -> Any:
     """Return what the shape rule sees of an operand: its spec, or a Python number."""
     if type(kind) is tuple:
         return Spec(kind[0], kind[1])

@@ -70,7 +70,7 @@ def value_of(source: Any, row: int) -> Any:
     found = source.picked.get(row)
     if found is None:
         place = source.offset + row
-        found = _pick(source.batch, (place,) if source.signature.folded else place)
+        found = _pick_rows(source.batch, (place,) if source.signature.folded else place)
         source.picked[row] = found
     return found
 
@@ -124,16 +124,16 @@ def rows_of(batch: Any, rows: Sequence[int], offset: int | None, folded: bool = 
     begin = start + (offset or 0)
     if rows[-1] - start == count - 1 and rows == list(range(start, start + count)):
         if begin or count < batch.shape[0]:
-            return _pick(batch, slice(begin, begin + count), offset is not None), True
+            return _pick_rows(batch, slice(begin, begin + count), offset is not None), True
         user_s = offset is None and batch.requires_grad
         return ops.identity(batch) if user_s else batch, True
     if count > 1 and rows[1] == start and rows.count(start) == count:
-        return _pick(batch, (begin,) if folded else begin, offset is not None), False
+        return _pick_rows(batch, (begin,) if folded else begin, offset is not None), False
     index = np.array(rows, np.intp)
-    return _pick(batch, index + offset if offset else index, offset is not None), True
+    return _pick_rows(batch, index + offset if offset else index, offset is not None), True
 
 
-def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
+def _pick_rows(batch: Any, rows: Any, own: bool = True) -> Any:
     """Pick rows of one batch; gradients of our own batches are summed once, at the end.
 
     One row is a number, or a tuple of it where its axis of length 1 stays; see `place_of`.
@@ -199,5 +199,5 @@ def _pick_from_many(
         index.append(np.repeat(np.arange(len(singles)), [len(place) for place in members]))
         where.append(np.array([i for place in members for i in place], np.intp))
     if len(batches) == 1:
-        return _pick(batches[0], index[0][np.argsort(where[0])], ours)
+        return _pick_rows(batches[0], index[0][np.argsort(where[0])], ours)
     return pick_rows(*batches, rows=tuple(index), where=tuple(where), apart=ours)

@@ -58,7 +58,7 @@ class GroupKey:
         self.grad: bool = form[1]  # whether the tape was on
         self.shape: Any = result.shape
         self.dtype = result.dtype
-        wants = (self.op.has_rule(i) and _wants(kind) for i, kind in enumerate(kinds))
+        wants = (self.op.has_rule(i) and _wants_gradient(kind) for i, kind in enumerate(kinds))
         self.requires_grad = self.grad and (routine.wants if routine else any(wants))
         self.kind = (self.shape, self.dtype, self.requires_grad)
         self.width = 2 * len(kinds) + LINE  # of one member
@@ -90,7 +90,7 @@ class GroupKey:
     def loosened(self, loose: set[Any], known: dict[Any, GroupKey]) -> GroupKey:
         """Return the signature in which tensors of these forms vary between members."""
         kinds = tuple(
-            (*_form(kind), kind.requires_grad) if _form(kind) in loose else kind
+            (*_tensor_form(kind), kind.requires_grad) if _tensor_form(kind) in loose else kind
             for kind in self.kinds
         )
         form = (*self.form[:2], kinds, *self.form[3:])
@@ -119,14 +119,14 @@ def _is_parameter(kind: Any) -> bool:
     return bool(kind.requires_grad) and len(kind.shape) > 1 < kind.shape[0]
 
 
-def _wants(kind: Any) -> bool:
+def _wants_gradient(kind: Any) -> bool:
     """Return whether an operand of this kind requires a gradient."""
     if type(kind) is tuple:
         return bool(kind[2])
     return not isinstance(kind, type) and bool(kind.requires_grad)
 
 
-def _form(kind: Any) -> Any:
+def _tensor_form(kind: Any) -> Any:
     """Return shape and dtype of a tensor that a group's members share; None for others."""
     return None if isinstance(kind, (tuple, type)) else (kind.shape, kind.dtype)
 
@@ -286,14 +286,14 @@ def _loosen(groups: list[Group]) -> None:
     uses: dict[Any, Counter[Any]] = {}
     for signature, count in counts.items():
         for kind in signature.kinds:
-            form = _form(kind)
+            form = _tensor_form(kind)
             if form is not None:
                 uses.setdefault(form, Counter())[kind] += count
     loose = {form for form, counts in uses.items() if len(counts) ** 2 > counts.total()}
     if loose:
         known: dict[Any, GroupKey] = {}
         for group in groups:
-            if any(_form(kind) in loose for kind in group.signature.kinds):
+            if any(_tensor_form(kind) in loose for kind in group.signature.kinds):
                 group.signature.open.pop(group.depth, None)  # it runs, and takes no more members
                 group.signature = group.signature.loosened(loose, known)
 

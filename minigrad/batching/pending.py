@@ -81,7 +81,7 @@ def run_first(group: Group) -> None:
         group.owner.run([group])
 
 
-def _settling(name: str) -> property:
+def _computing(name: str) -> property:
     """Make a property that first computes the pending tensor."""
 
     def read(self: PendingTensor) -> Any:
@@ -101,7 +101,7 @@ KNOWN: dict[str, Callable[[PendingTensor], Any]] = {
     "name": lambda self: None,
 }
 for _name in PARTS:
-    _part = _settling(_name)
+    _part = _computing(_name)
     setattr(PendingTensor, _name, _part.getter(KNOWN[_name]) if _name in KNOWN else _part)
 PendingTensor.data = vars(PendingTensor)["_array"]
 

@@ -112,7 +112,7 @@ def _folded_both(operands: Operands) -> bool:
     return operands.signature.folded and is_folded(operands.signature.operands[0].shape)
 
 
-def _later(axis: int) -> int:
+def _next_axis(axis: int) -> int:
     """Return the same axis with one more in front."""
     return axis + 1 if axis >= 0 else axis
 
@@ -133,7 +133,7 @@ def _reduced(op: Op, operands: Operands, attrs: Attrs) -> Any:
     (x,), (rank,) = operands.rows, operands.ranks
     axis, keepdims = attrs.get("axis"), attrs.get("keepdims", False)
     if axis is not None:
-        axes = tuple(_later(a) for a in ((axis,) if isinstance(axis, int) else axis))
+        axes = tuple(_next_axis(a) for a in ((axis,) if isinstance(axis, int) else axis))
         return op(operands.values[0], axis=axes, keepdims=keepdims)
     flat = x if len(x.shape) == 2 else ops.reshape(x, shape=(operands.count, -1))
     total = op(flat, axis=1)
@@ -144,7 +144,7 @@ def _reduced(op: Op, operands: Operands, attrs: Attrs) -> Any:
 def _position(op: Op, operands: Operands, attrs: Attrs) -> Any:
     (x,) = operands.values
     if attrs.get("axis") is not None:
-        return op(x, **{**attrs, "axis": _later(attrs["axis"])})
+        return op(x, **{**attrs, "axis": _next_axis(attrs["axis"])})
     if attrs.get("keepdims"):
         return None
     return op(ops.reshape(x, shape=(operands.count, -1)), axis=1)
@@ -159,8 +159,8 @@ def _shifted(default: int) -> Rule:
             return op(operands.rows[0], **{**attrs, "axis": axis})
         if not isinstance(axis, int):
             axes = range(operands.ranks[0]) if axis is None else axis
-            return op(operands.values[0], **{**attrs, "axis": tuple(map(_later, axes))})
-        return op(operands.values[0], **{**attrs, "axis": _later(axis)})
+            return op(operands.values[0], **{**attrs, "axis": tuple(map(_next_axis, axes))})
+        return op(operands.values[0], **{**attrs, "axis": _next_axis(axis)})
 
     return rule
 
@@ -176,7 +176,7 @@ def _squeezed(op: Op, operands: Operands, attrs: Attrs) -> Any:
     if axis is None:
         axes = tuple(i for i, n in enumerate(x.shape) if i and n == 1)
     else:
-        axes = tuple(_later(a) for a in ((axis,) if isinstance(axis, int) else axis))
+        axes = tuple(_next_axis(a) for a in ((axis,) if isinstance(axis, int) else axis))
     return op(x, axis=axes)
 
 
@@ -189,7 +189,7 @@ def _joined(op: Op, operands: Operands, attrs: Attrs) -> Any:
         x if b else ops.broadcast_to(x, shape=(operands.count, *x.shape[rows:]))
         for x, b in zip(operands.rows if rows else operands.values, operands.batched, strict=True)
     ]
-    return op(*values, axis=axis if rows else _later(axis))
+    return op(*values, axis=axis if rows else _next_axis(axis))
 
 
 # ---- Shapes ---------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def _taken(op: Op, operands: Operands, attrs: Attrs) -> Any:
     (x, *indices), axis = operands.values, attrs.get("axis", 0)
     own, *vary = operands.batched
     if not any(vary):
-        return op(x, *indices, axis=_later(axis))
+        return op(x, *indices, axis=_next_axis(axis))
     if len(indices) != 1 or axis not in (0, -operands.ranks[0]):
         return None
     if not own:
@@ -253,7 +253,7 @@ def _row_by_row(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """Run an operator that needs all operands for each sample."""
     if not all(operands.batched):
         return None
-    moved = {"axis": _later(attrs["axis"])} if "axis" in attrs else {}
+    moved = {"axis": _next_axis(attrs["axis"])} if "axis" in attrs else {}
     return apply(op, tuple(operands.values), {**attrs, **moved})
 
 

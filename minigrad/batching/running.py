@@ -55,7 +55,7 @@ def _run(signature: GroupKey, groups: list[Group]) -> str:
     if len(groups) > 1 and follows(groups[1], groups[0]):
         batch, first, how = _running_sum(groups), 1, RUNNING
     elif count == 1 and _stands_alone(groups[0]):
-        batch, single = _plain(groups[0], 0), True
+        batch, single = _run_member(groups[0], 0), True
     else:
         in_order = signature.even and len(groups) == 1
         batch, own = _in_order(groups[0]) if in_order else NOT_IN_ORDER
@@ -81,7 +81,7 @@ def _run_singly(signature: GroupKey, groups: list[Group]) -> str:
         for member in range(group.count):
             context.now.place = group.line(member)
             try:
-                value = _plain(group, member)
+                value = _run_member(group, member)
             except GraphError as error:
                 where = group.where(member)
                 inside = (error.defined, where) if signature.routine else (where, here())
@@ -99,7 +99,7 @@ def _stands_alone(group: Group) -> bool:
     return not rows or not (has_rule(signature.op) or signature.routine)
 
 
-def _plain(group: Group, member: int) -> Any:
+def _run_member(group: Group, member: int) -> Any:
     """Run one member as it was noted."""
     signature = group.signature
     sources, rows = group.member(member)

@@ -12,7 +12,7 @@ from minigrad.compiler.executors import Choose, batch_last, expand, region_of, t
 from minigrad.compiler.layout import Layout, Specs, concrete_specs, is_known, shape_of
 from minigrad.compiler.plan import Arena, Plan, Request, separate_buffers, share_buffers
 from minigrad.compiler.regions import Place, Region
-from minigrad.compiler.slots import CallList, Slot, base_of, like, outward
+from minigrad.compiler.slots import CallList, Slot, base_of, batch_first, like
 from minigrad.core import Array, Spec
 from minigrad.ops import parts, state
 from minigrad.static import Node
@@ -67,7 +67,7 @@ class Builder(CallList):
         n, c, height, width = shape_of(self.specs[node])
         form = c, height, width, n
         base = Slot("planned", Spec(form, node.dtype), array.reshape(form), node)
-        found = outward(base)
+        found = batch_first(base)
         found.node = node
         return found
 

@@ -125,7 +125,7 @@ def share_buffers(requests: Sequence[Request]) -> Plan:
         size = value.bytes
         chosen = _taken_over(value, buffer_of, last, sizes)
         if chosen is None:
-            chosen = _best(free, size, len(sizes))
+            chosen = _best_buffer(free, size, len(sizes))
         else:
             ends[value.start].remove(chosen)
         if chosen == len(sizes):
@@ -197,7 +197,7 @@ def _taken_over(
     return None
 
 
-def _best(free: list[tuple[int, int]], need: int, new: int) -> int:
+def _best_buffer(free: list[tuple[int, int]], need: int, new: int) -> int:
     """Pick the smallest free buffer that fits, else the largest free one, else a new one."""
     if not free:
         return new

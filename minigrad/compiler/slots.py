@@ -204,7 +204,7 @@ class CallList:
 OUTWARD = (3, 0, 1, 2)  # from (channels, height, width, batch) to what users see
 
 
-def outward(base: Slot) -> Slot:
+def batch_first(base: Slot) -> Slot:
     """View memory with the batch last as (batch, channels, height, width)."""
     c, height, width, n = base.shape
     return base.view((n, c, height, width), "transpose", OUTWARD)
@@ -222,4 +222,4 @@ def like(calls: CallList, x: Slot, shape: tuple[int, ...], dtype: np.dtype[Any])
     if base_of(x) is None or shape != x.shape:
         return calls.scratch(shape, dtype)
     n, c, height, width = shape
-    return outward(calls.scratch((c, height, width, n), dtype))
+    return batch_first(calls.scratch((c, height, width, n), dtype))

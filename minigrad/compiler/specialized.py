@@ -29,7 +29,7 @@ from minigrad.static import Node
 from minigrad.static.handlers import HANDLERS, RunState, Variables, value_of
 
 
-class Named:
+class VariableTable:
     """Variables by the names that the text has for them."""
 
     __slots__ = ("nodes", "values")
@@ -142,7 +142,7 @@ class SpecializedProgram:
         fed, kept = self._named
         given = {key: feeds[x] for key, x in fed}
         try:
-            found: list[Any] = silence().run(self._function, given, Named(kept, variables))
+            found: list[Any] = silence().run(self._function, given, VariableTable(kept, variables))
             return found
         except (GraphError, *STOPS) as error:
             raise self.error_for(*self._failed(error)) from None
@@ -338,12 +338,12 @@ class SpecializedProgram:
         node = call.node
         if call is not self._last[node] or node.op in HANDLERS:
             return
-        operands = tuple(_seen(self.slots[x].array) for x in node.inputs)
+        operands = tuple(_listener_copy(self.slots[x].array) for x in node.inputs)
         whole = self.layout.kind[node] == "whole"
         slot = self.slots[node]
         if slot.kind == "free" and isinstance(slot.array, np.ndarray):
             events.emit("held", None, node, slot.array, bytes=slot.array.nbytes)
-        value = None if whole else _seen(slot.array)
+        value = None if whole else _listener_copy(slot.array)
         events.emit("run", node.op, node, value, operands)
 
 
@@ -352,6 +352,6 @@ def _node_of(call: KernelCall) -> Node:
     return call.function.node if isinstance(call.function, Joined) else call.node
 
 
-def _seen(value: Any) -> Any:
+def _listener_copy(value: Any) -> Any:
     """Copy a value for a listener, as its memory is written to again; not counted as new."""
     return value.copy().view() if isinstance(value, np.ndarray) else value

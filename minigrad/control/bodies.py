@@ -70,14 +70,14 @@ def argument_names(f: Callable[..., Any], skeleton: Any, count: int) -> list[str
         given = _arguments(f, skeleton)
         whole = len(named) == len(parameters) == len(given)
         pairs = zip(named, given, strict=True) if whole else ()
-        found = [place for name, part in pairs for place in _places(name, part)]
+        found = [place for name, part in pairs for place in _leaf_paths(name, part)]
     return [*found, *(f"arg{i}" for i in range(len(found), count))]
 
 
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _places(name: str, tree: Any) -> list[str]:
+def _leaf_paths(name: str, tree: Any) -> list[str]:
     """Return the place of each value in a structure, in the order of `flatten`."""
     if tree is None:
         return []
@@ -89,7 +89,7 @@ def _places(name: str, tree: Any) -> list[str]:
         parts = [(f"{name}[{i}]", x) for i, x in enumerate(tree)]
     else:
         return [name]
-    return [place for part, x in parts for place in _places(part, x)]
+    return [place for part, x in parts for place in _leaf_paths(part, x)]
 
 
 @dataclass
@@ -125,7 +125,7 @@ def build_body(
     return Built(body, lifted, arrangement)
 
 
-def matched(built: list[Built]) -> tuple[list[Body], Any]:
+def unify_branches(built: list[Built]) -> tuple[list[Body], Any]:
     """Make the results of two branches fit; a Python number takes the other's type."""
     one, other = built
     if one.arrangement != other.arrangement:
@@ -139,8 +139,8 @@ def matched(built: list[Built]) -> tuple[list[Body], Any]:
     for i, (a, b) in enumerate(zip(one.results, other.results, strict=True)):
         kinds = [own_dtype(x) for x in (a, b)]
         one.results[i], other.results[i] = (
-            taking(one.body, a, kinds[1]),
-            taking(other.body, b, kinds[0]),
+            as_cast_node(one.body, a, kinds[1]),
+            as_cast_node(other.body, b, kinds[0]),
         )
     for i, (a, b) in enumerate(zip(one.results, other.results, strict=True)):
         if a.dtype != b.dtype:
@@ -177,12 +177,12 @@ def taken_by(x: Any, dtype: Dtype) -> Dtype:
     own = own_dtype(x)
     if is_weak(x):
         taken = weak_dtype(own, dtype)
-        return taken if _holds(taken, x) else own
+        return taken if _can_hold(taken, x) else own
     wider = own.kind == dtype.kind and promote(own, dtype) == dtype
     return dtype if wider and from_python(x) else own
 
 
-def taking(graph: Graph, x: Any, dtype: Dtype) -> Node:
+def as_cast_node(graph: Graph, x: Any, dtype: Dtype) -> Node:
     """Return x as a node, cast to the data type that it takes combined with this one."""
     taken = taken_by(x, dtype)
     state = number_behind(x)
@@ -194,7 +194,7 @@ def taking(graph: Graph, x: Any, dtype: Dtype) -> Node:
     return cast
 
 
-def _holds(dtype: Dtype, number: float) -> bool:
+def _can_hold(dtype: Dtype, number: float) -> bool:
     if dtype.kind not in "iu":
         return True
     about = np.iinfo(dtype)
@@ -255,7 +255,7 @@ def loop_body(
             return carried, specs, built.body
         for i, spec in enumerate(wider):
             if spec.dtype != carried[i].dtype:
-                carried[i] = taking(graph, leaves[i], spec.dtype)
+                carried[i] = as_cast_node(graph, leaves[i], spec.dtype)
         specs = wider
 
 
@@ -264,7 +264,7 @@ def _loop_results(built: Built, specs: Sequence[Spec]) -> list[Node]:
     states = [spec.dtype for spec in specs]
     outputs = [own_dtype(x) for x in built.results[len(specs) :]]
     rows = zip(built.results, [*states, *outputs], strict=True)
-    return [taking(built.body, x, dtype) for x, dtype in rows]
+    return [as_cast_node(built.body, x, dtype) for x, dtype in rows]
 
 
 def _widened(

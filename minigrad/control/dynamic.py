@@ -42,14 +42,14 @@ def scan_now(
         carry, y = pair(step_fn(carry, rebuild(arrangement, [x[t] for x in sequences])))
         outputs.append(flatten(y))
     if not outputs:
-        return carry, _nothing(step_fn, carry, sequences, arrangement)
+        return carry, _empty_outputs(step_fn, carry, sequences, arrangement)
     stacked = [
         ops.stack(*column, axis=0) for column in zip(*_in_time(outputs, reverse), strict=True)
     ]
     return carry, rebuild(outputs[0][1], stacked)
 
 
-def _nothing(
+def _empty_outputs(
     step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any
 ) -> Any:
     """Return the outputs of zero steps: length 0, shaped as by a step that is built, not run."""

@@ -22,9 +22,9 @@ from minigrad.control.bodies import (
     Built,
     build_body,
     loop_body,
-    matched,
     share_captures,
     state_among,
+    unify_branches,
 )
 from minigrad.control.dynamic import pair, scan_now, while_now
 from minigrad.control.specs import cond_spec, scan_spec, while_spec
@@ -136,10 +136,10 @@ def branch(
 ) -> tuple[list[Node], Any]:
     """Make one node of two branches; return its values and their arrangement."""
     states = [state_among(*pair) for pair in zip(*(x.results for x in built), strict=False)]
-    bodies, arrangement = matched(built)
+    bodies, arrangement = unify_branches(built)
     captured = share_captures(bodies, len(nodes))
     attrs = {"then": bodies[0], "orelse": bodies[1]}
-    values = _values(graph.add(COND, (pred, *nodes, *captured), attrs))
+    values = _single_values(graph.add(COND, (pred, *nodes, *captured), attrs))
     if isinstance(graph, Body):
         pairs = zip(values, states, strict=True)
         graph.choices.update((y, state) for y, state in pairs if state is not None)
@@ -164,7 +164,7 @@ def loop(
     test.body.outputs = tuple(results)
     captured = share_captures([test.body, body], len(carried))
     attrs = {"test": test.body, "body": body, "carries": len(carried), "max_steps": max_steps}
-    return rebuild(skeleton, _values(graph.add(WHILE, (*carried, *captured), attrs)))
+    return rebuild(skeleton, _single_values(graph.add(WHILE, (*carried, *captured), attrs)))
 
 
 def scan(
@@ -203,7 +203,7 @@ def scan(
     n, m = len(carried), len(lifted)
     captured = share_captures([body], n + m)
     attrs = {"body": body, "carries": n, "sequences": m, "reverse": reverse}
-    values = _values(graph.add(SCAN, (*carried, *lifted, *captured), attrs))
+    values = _single_values(graph.add(SCAN, (*carried, *lifted, *captured), attrs))
     return rebuild(skeleton, values[:n]), rebuild(stacked[0], values[n:])
 
 
@@ -250,7 +250,7 @@ def slice_spec(x: Node) -> Spec:
     return Spec(None if x.spec.shape is None else x.spec.shape[1:], x.dtype)
 
 
-def _values(node: Node) -> list[Node]:
+def _single_values(node: Node) -> list[Node]:
     """Return the single values of a node that may have several."""
     if not isinstance(node.spec, TupleSpec):
         return [node]
@@ -265,7 +265,7 @@ def _cond_gradient(
 ) -> list[Any]:
     """Build the gradient of the branch taken, as a branch on the same condition."""
     bodies, gs = (then, orelse), Parts.of(g).parts
-    targets = [i - 1 for i in wrt if _reached(bodies, i - 1)]
+    targets = [i - 1 for i in wrt if _gradient_flows(bodies, i - 1)]
     result: list[Any] = [None] * (len(xs) + 1)
     if not targets:
         return result
@@ -273,7 +273,7 @@ def _cond_gradient(
     def gradient_of(body: Graph) -> Callable[..., Any]:
         def branch(*values: Any) -> Any:
             inputs, seeds = values[: len(xs)], dict(zip(gs, values[len(xs) :], strict=True))
-            return _pull(body, inputs, targets, seeds)
+            return _pull_back(body, inputs, targets, seeds)
 
         return branch
 
@@ -301,10 +301,10 @@ def _loop_gradient(
     """
     n, m, gs = carries, sequences, Parts.of(g).parts
     floats = [i for i in range(n) if body.inputs[i].dtype.kind == "f"]
-    captured = [i for i in wrt if i >= n + m and _reached([body], i)]
-    sliced = [i for i in wrt if n <= i < n + m and _reached([body], i)]
+    captured = [i for i in wrt if i >= n + m and _gradient_flows([body], i)]
+    sliced = [i for i in wrt if n <= i < n + m and _gradient_flows([body], i)]
     states = [y.graph.add(HISTORY, (y,), _history(body, i)) for i in range(n)]
-    values = _values(y)
+    values = _single_values(y)
     start = [gs[i] if i in gs else zeros_like(values[i]) for i in floats]
     totals = [zeros_like(xs[i]) for i in captured]
     ys = {i: part for i, part in gs.items() if isinstance(i, int) and i >= n}
@@ -315,7 +315,7 @@ def _loop_gradient(
         inner = get_default_graph()
         inputs = [*state, *slices, *(inner.lift(z) for z in xs[n + m :])]
         seeds = dict(zip([*floats, *ys], [*after, *upstream], strict=True))
-        found = _pull(body, inputs, [*floats, *captured, *sliced], seeds)
+        found = _pull_back(body, inputs, [*floats, *captured, *sliced], seeds)
         before = found[: len(floats)]
         for i, part in zip(pasts, past, strict=True):
             before[floats.index(i)] = before[floats.index(i)] + part
@@ -331,14 +331,14 @@ def _loop_gradient(
     return result
 
 
-def _reached(bodies: Sequence[Graph], i: int) -> bool:
+def _gradient_flows(bodies: Sequence[Graph], i: int) -> bool:
     """Return whether a gradient can flow to input i of any of these bodies."""
     return i >= 0 and any(
         b.inputs[i].dtype.kind == "f" and b.inputs[i] in set(ancestors(b.outputs)) for b in bodies
     )
 
 
-def _pull(
+def _pull_back(
     body: Graph, inputs: Sequence[Any], targets: Sequence[int], seeds: dict[int, Any]
 ) -> list[Any]:
     """Build the body again here, with the gradients of its outputs for some inputs."""

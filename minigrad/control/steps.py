@@ -20,7 +20,7 @@ from minigrad.static.handlers import PREPARED, RunState, handles, ran, read
 def _cond(run: RunState, step: Any, operands: list[Any]) -> Any:
     pred, *given = operands
     taken = step.bodies["then" if bool(pred) else "orelse"]
-    return ran(step.node, one_or_all(taken.compute(_inner(run), given)), operands)
+    return ran(step.node, one_or_all(taken.compute(_body_run(run), given)), operands)
 
 
 @handles(WHILE)
@@ -28,7 +28,7 @@ def _while(run: RunState, step: Any, operands: list[Any]) -> Any:
     node, n = step.node, step.node.attrs["carries"]
     test, body, most = step.bodies["test"], step.bodies["body"], node.attrs["max_steps"]
     now, captured, states, count = operands[:n], operands[n:], [], 0
-    inner = _inner(run)
+    inner = _body_run(run)
     while (most is None or count < most) and bool(test.compute(inner, now + captured)[0]):
         _begin_step(node, count)
         if step.keeps_history:
@@ -43,7 +43,7 @@ def _while(run: RunState, step: Any, operands: list[Any]) -> Any:
 @handles(SCAN)
 def _scan(run: RunState, step: Any, operands: list[Any]) -> Any:
     node, n, m = step.node, step.node.attrs["carries"], step.node.attrs["sequences"]
-    body, inner = step.bodies["body"], _inner(run)
+    body, inner = step.bodies["body"], _body_run(run)
     now, sequences, captured = operands[:n], operands[n : n + m], operands[n + m :]
     times = times_of(sequences, node.where)
     outputs: list[list[Any]] = []
@@ -114,7 +114,7 @@ def _history(run: RunState, step: Any, operands: list[Any]) -> Array:
     return read(step.node, stacked(states, loop.attrs["body"].inputs[index]))
 
 
-def _inner(run: RunState) -> RunState:
+def _body_run(run: RunState) -> RunState:
     """Make the run of a body: it reads its inputs and no variables."""
     return RunState({}, {}, run.target)
 

@@ -81,7 +81,7 @@ def warn_of_nan(
     values = dict(zip([*nodes, *conditions], computed, strict=True))
     for cond, i in found:
         if not _used(cond, i)[bool(values[cond.inputs[0]])]:
-            for node in silently(list, _steep(cond.inputs[i], values)):
+            for node in silently(list, _nan_prone_nodes(cond.inputs[i], values)):
                 text = fill("nan_untaken", name=node.name, op=node.op, where=cond.where.label)
                 where = node.where.filename, node.where.lineno
                 warnings.warn_explicit(choose(text), RuntimeWarning, *where, registry=_warned_once)
@@ -97,7 +97,7 @@ WATCHES[COND] = watch
 _warned_once: dict[Any, Any] = {}  # once for each line, unless warnings are asked for otherwise
 
 
-def _steep(x: Node, values: Values) -> Iterator[Node]:
+def _nan_prone_nodes(x: Node, values: Values) -> Iterator[Node]:
     """Yield the nodes before x whose rules turn a gradient of 0 into NaN."""
     for node in ancestors([x]):
         operands = [values[v] for v in node.inputs]

@@ -48,13 +48,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     may not be written to is left alone; OSError as there. ArgumentError where a pipe, a device or
     a folder stands, which are no files.
     """
-    before = _standing(path)
+    before = _existing_file(path)
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
             if before is not None:
-                _keep(temporary, before)
+                _copy_owner(temporary, before)
             yield file
         temporary.replace(target)
     except OSError as error:
@@ -71,7 +71,7 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> None:
         file.write(content.encode(errors=ESCAPED) if isinstance(content, str) else content)
 
 
-def _standing(path: str | os.PathLike[str]) -> os.stat_result | None:
+def _existing_file(path: str | os.PathLike[str]) -> os.stat_result | None:
     """Return the file to be replaced, if there is one."""
     try:
         about = os.stat(path)
@@ -85,7 +85,7 @@ def _standing(path: str | os.PathLike[str]) -> os.stat_result | None:
     return about
 
 
-def _keep(new: Path, old: os.stat_result) -> None:
+def _copy_owner(new: Path, old: os.stat_result) -> None:
     """Give the new file the old one's owner and permissions, as far as allowed."""
     about = new.stat()
     if (about.st_uid, about.st_gid) != (old.st_uid, old.st_gid):

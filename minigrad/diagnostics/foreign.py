@@ -339,13 +339,13 @@ def answers(table: Mapping[str, Word]) -> Callable[[Kind], Kind]:
         found = {name: _Missing(name, table) for name in table} | works(table)
         for name, what in found.items():
             setattr(kind, name, what)
-        kind.__dir__ = _present  # type: ignore[assignment]
+        kind.__dir__ = _real_names  # type: ignore[assignment]
         return kind
 
     return decorate
 
 
-def _present(value: object) -> Iterable[str]:
+def _real_names(value: object) -> Iterable[str]:
     """Return the names of a value, without those that only refuse."""
     found = {name: getattr_static(type(value), name, None) for name in object.__dir__(value)}
     return [name for name, what in found.items() if not isinstance(what, _Missing)]
@@ -360,7 +360,7 @@ def written_here(ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*args, **kwargs)
             except TypeError:
-                if _fits(function, args, kwargs) or not KEYWORDS.keys().isdisjoint(kwargs):
+                if _accepts(function, args, kwargs) or not KEYWORDS.keys().isdisjoint(kwargs):
                     raise
             raise arguments.unfit(function, ours)
 
@@ -378,16 +378,16 @@ def answer_arguments(kind: type) -> None:
         try:
             made(self, *args, **kwargs)
         except TypeError:
-            if _fits(made, (self, *args), kwargs):
+            if _accepts(made, (self, *args), kwargs):
                 raise
         else:
             return
-        raise _others(kind.__name__, made)
+        raise _argument_error(kind.__name__, made)
 
     kind.__init__ = init  # type: ignore[misc]
 
 
-def _others(op: str, function: Callable[..., Any]) -> ArgumentError:
+def _argument_error(op: str, function: Callable[..., Any]) -> ArgumentError:
     """Return the error for arguments that a function doesn't have, with those it has."""
     found = signature(function)
     shown = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name != "self"]
@@ -395,7 +395,7 @@ def _others(op: str, function: Callable[..., Any]) -> ArgumentError:
     return ArgumentError("arguments", op=op, form=form, defined=here())
 
 
-def _fits(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+def _accepts(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     try:
         signature(function).bind(*args, **kwargs)
     except TypeError:
@@ -406,24 +406,24 @@ def _fits(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str
 def answer_keywords(owner: type | ModuleType) -> None:
     """Make a module's functions or a class's methods take other frameworks' keywords for ours."""
     for name, function in [*vars(owner).items()]:
-        if isinstance(function, FunctionType) and _of(owner, function):
+        if isinstance(function, FunctionType) and _is_defined_in(owner, function):
             setattr(owner, name, _answering(function))
 
 
-def _named(function: Callable[..., Any]) -> set[str]:
+def _keyword_names(function: Callable[..., Any]) -> set[str]:
     """Return the parameters that can be passed by name; `inspect.signature` is too slow."""
     code = unwrap(function).__code__
     return {*code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]}
 
 
-def _of(owner: type | ModuleType, function: FunctionType) -> bool:
+def _is_defined_in(owner: type | ModuleType, function: FunctionType) -> bool:
     """Return whether a function is defined in this class or module, not just found there."""
     return isinstance(owner, type) or function.__module__.startswith(owner.__name__)
 
 
 @functools.cache  # two names of one function stay one function
 def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
-    ours = _named(function)
+    ours = _keyword_names(function)
     if ours.isdisjoint(KEYWORDS.values()):
         return function
     op = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]

@@ -117,13 +117,13 @@ def fill_pair(pair: Pair, fields: Mapping[str, object]) -> Pair:
     ('1 step and 2 steps', '1 步和 2 步')
     """
     english, chinese = (
-        well_formed(half.format(**{name: _half(value, i) for name, value in fields.items()}))
+        well_formed(half.format(**{name: _in_language(value, i) for name, value in fields.items()}))
         for i, half in enumerate(pair)
     )
     return english, chinese
 
 
-def _half(value: object, which: int) -> object:
+def _in_language(value: object, which: int) -> object:
     pair = isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, str) for x in value)
     if pair and isinstance(value, tuple):
         return value[which]

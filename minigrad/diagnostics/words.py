@@ -56,7 +56,7 @@ def spoken(table: Mapping[str, str], whose: str = "PyTorch", **helpers: Any) -> 
     return found
 
 
-def _flat(lengths: tuple[Any, ...]) -> tuple[Any, ...]:
+def _as_lengths(lengths: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return lengths, whether called as f(2, 3) or as f((2, 3))."""
     nested = len(lengths) == 1 and isinstance(lengths[0], (tuple, list))
     return tuple(lengths[0]) if nested else lengths
@@ -74,7 +74,7 @@ def _on_cpu(x: Any, device: Any) -> Any:
     return x
 
 
-def _moved(x: Any, targets: tuple[Any, ...]) -> Any:
+def _cast_to(x: Any, targets: tuple[Any, ...]) -> Any:
     """Cast x to a data type, or to that of another value; the only device is the CPU."""
     for item in targets:
         if str(item).startswith(("cpu", "cuda", "mps", "xpu")):
@@ -102,10 +102,10 @@ def _count(x: Any) -> Any:
 _MEANT = {
     "__name__": __name__,
     "count": _count,
-    "flat": _flat,
+    "flat": _as_lengths,
     "in_order": _in_order,
     "mg": sys.modules["minigrad"],
-    "moved": _moved,
+    "moved": _cast_to,
     "on_cpu": _on_cpu,
     "parts": _parts,
 }

@@ -76,7 +76,7 @@ class BackwardPass:
         keep: Any = ()
         if targets is not None:
             keep = {gradient_place(x)[0] for x in targets}
-            nodes = _leading(nodes, keep)
+            nodes = _dependents(nodes, keep)
         if not (hooked or events.listeners or self.create_graph):
             pull = pull_as_followed if context.now.rules else None
             silently(sweep, nodes, found, not retain_graph, pull, keep)
@@ -218,7 +218,7 @@ def reachable(ends: Iterable[TapeNode]) -> list[TapeNode]:
     return nodes
 
 
-def _leading(nodes: Iterable[TapeNode], targets: Iterable[Any]) -> list[TapeNode]:
+def _dependents(nodes: Iterable[TapeNode], targets: Iterable[Any]) -> list[TapeNode]:
     """Return the nodes that depend on one of the targets, and the targets."""
     leading = {id(x) for x in targets}
     found = []
@@ -252,7 +252,7 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
             x._grad = x._around(total)
 
 
-def _exchanged(x: Any, before: Any, now: Any) -> bool:
+def _swap_gradient(x: Any, before: Any, now: Any) -> bool:
     """Replace the old gradient by the new one, unless another thread did so meanwhile."""
     same: bool = x.grad is before
     if same:
@@ -274,7 +274,7 @@ def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph:
             before = x.grad
             with recording(create_graph), events.during("backward"):
                 total = g if before is None else before + g
-            done = accumulating.run(_exchanged, x, before, total)
+            done = accumulating.run(_swap_gradient, x, before, total)
     walk.finish()
 
 

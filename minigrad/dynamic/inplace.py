@@ -63,7 +63,7 @@ def change(
             return change(x, op, operands, attrs, who, convert)
     for z in (x, *operands):
         getattr(z, "_array", None)  # a promise of a tensor becomes one when it is looked at
-    tensors = [_fitted(op, i, z, x, who, convert) for i, z in enumerate(operands)]
+    tensors = [_cast_operand(op, i, z, x, who, convert) for i, z in enumerate(operands)]
     arrays = [z._array if isinstance(z, InPlace) else z for z in tensors]
     spec = op.spec([spec_of(a) for a in arrays], attrs)
     if spec.shape != x.shape:
@@ -106,7 +106,7 @@ def change(
     return x
 
 
-def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> Any:
+def _cast_operand(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> Any:
     """Cast an operand to the data type of x, whose own can't change."""
     if z is x or position in op.shape_only:
         return z
@@ -206,7 +206,7 @@ def _written_as(op: Op, name: str) -> Callable[..., Any]:
     return located(method)
 
 
-def _itself(op: Op, name: str) -> Callable[..., Any]:
+def _unary_method(op: Op, name: str) -> Callable[..., Any]:
     """Make the method that applies a unary operator in place."""
 
     def method(self: Any) -> Any:
@@ -233,12 +233,12 @@ class InPlace(Value):
     mul_, __imul__ = _changed_by(ops.mul, "mul_"), _written_as(ops.mul, "*=")
     div_, __itruediv__ = _changed_by(ops.div, "div_"), _written_as(ops.div, "/=")
     pow_, __ipow__ = _changed_by(ops.pow, "pow_"), _written_as(ops.pow, "**=")
-    neg_ = _itself(ops.neg, "neg_")
-    exp_ = _itself(ops.exp, "exp_")
-    sqrt_ = _itself(ops.sqrt, "sqrt_")
-    tanh_ = _itself(ops.tanh, "tanh_")
-    sigmoid_ = _itself(ops.sigmoid, "sigmoid_")
-    relu_ = _itself(ops.relu, "relu_")
+    neg_ = _unary_method(ops.neg, "neg_")
+    exp_ = _unary_method(ops.exp, "exp_")
+    sqrt_ = _unary_method(ops.sqrt, "sqrt_")
+    tanh_ = _unary_method(ops.tanh, "tanh_")
+    sigmoid_ = _unary_method(ops.sigmoid, "sigmoid_")
+    relu_ = _unary_method(ops.relu, "relu_")
 
     @located
     def clip_(self, low: float | None = None, high: float | None = None) -> Self:
@@ -265,7 +265,7 @@ class InPlace(Value):
         elif not hasattr(value, "shape") and not is_weak(value):
             value = as_array(value, None, who)
         shape = value.shape if hasattr(value, "shape") else ()
-        if not _stretches(shape, target.shape):
+        if not _can_broadcast(shape, target.shape):
             raise ShapeError("broadcast", op=who, shapes=show_shapes(target.shape, shape))
         result: Self = change(self, *put_item(self, ..., value), who, convert=True)
         return result
@@ -290,7 +290,7 @@ class InPlace(Value):
         change(self, op, operands, attrs, "x[…] =")
 
 
-def _stretches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+def _can_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     """Return whether an array can be broadcast to this shape."""
     if len(shape) > len(target):
         return False

@@ -177,7 +177,7 @@ def concatenate(xs: Sequence[Any], axis: int = 0) -> Any:
     >>> mg.concatenate([mg.zeros(2, 3), mg.ones(1, 3)]).shape
     (3, 3)
     """
-    return ops.concatenate(*_some("Concatenate", xs), axis=axis)
+    return ops.concatenate(*_expect_some("Concatenate", xs), axis=axis)
 
 
 def stack(xs: Sequence[Any], axis: int = 0) -> Any:
@@ -190,10 +190,10 @@ def stack(xs: Sequence[Any], axis: int = 0) -> Any:
     tensor([[0., 1.],
             [0., 1.]])
     """
-    return ops.stack(*_some("Stack", xs), axis=axis)
+    return ops.stack(*_expect_some("Stack", xs), axis=axis)
 
 
-def _some(name: str, xs: Sequence[Any]) -> Sequence[Any]:
+def _expect_some(name: str, xs: Sequence[Any]) -> Sequence[Any]:
     found = arguments.listed(name, "xs", xs)
     if not found:
         raise ShapeError("nothing_to_join", op=name, defined=here())

@@ -41,7 +41,7 @@ def nll_loss(log_probabilities: Any, labels: Any) -> Any:
     tensor(0.6931472)
     """
     x, labels = _classes_last("nll_loss", log_probabilities, labels)
-    if x.shape is not None and not _agree(x.shape[:-1], labels.shape):
+    if x.shape is not None and not _may_be_equal(x.shape[:-1], labels.shape):
         shapes = show_shape(labels.shape), show_shape(x.shape)
         raise ShapeError(
             "labels", op="nll_loss", labels=shapes[0], scores=shapes[1], defined=here()
@@ -58,7 +58,7 @@ def mse_loss(predictions: Any, targets: Any) -> Any:
     >>> mg.mse_loss(mg.tensor([1.0, 2.0]), [1.0, 4.0])
     tensor(2.)
     """
-    x, t = _alike("mse_loss", predictions, targets)
+    x, t = _same_shape("mse_loss", predictions, targets)
     with name_scope("loss"):
         difference = ops.sub(x, t)
         return ops.mean(difference * difference)
@@ -71,7 +71,7 @@ def l1_loss(predictions: Any, targets: Any) -> Any:
     >>> mg.l1_loss(mg.tensor([1.0, 5.0]), mg.tensor([2.0, 2.0])).item()
     2.0
     """
-    x, t = _alike("l1_loss", predictions, targets)
+    x, t = _same_shape("l1_loss", predictions, targets)
     with name_scope("loss"):
         return ops.mean(ops.abs(ops.sub(x, t)))
 
@@ -85,7 +85,7 @@ def binary_cross_entropy_with_logits(scores: Any, targets: Any) -> Any:
     >>> mg.binary_cross_entropy_with_logits(mg.tensor([0.0, 1000.0]), [1.0, 1.0])
     tensor(0.3465736)
     """
-    x, t = _alike("binary_cross_entropy_with_logits", scores, targets)
+    x, t = _same_shape("binary_cross_entropy_with_logits", scores, targets)
     with name_scope("loss"):
         return ops.mean(ops.softplus(x) - x * t)  # −t log σ(x) − (1 − t) log σ(−x)
 
@@ -102,7 +102,7 @@ def _classes_last(name: str, scores: Any, labels: Any) -> tuple[Any, Any]:
     if x.shape is None or len(x.shape) < 3:
         return x, labels
     n, _, *others = x.shape
-    if not _agree((n, *others), labels.shape) and _agree(x.shape[:-1], labels.shape):
+    if not _may_be_equal((n, *others), labels.shape) and _may_be_equal(x.shape[:-1], labels.shape):
         moved = f"mg.{name}(mg.transpose(x, {(0, x.ndim - 1, *range(1, x.ndim - 1))}), labels)"
         flat = f"mg.{name}(x.reshape(-1, {x.shape[-1]}), labels.reshape(-1))"
         form = f"{name}: {show_shape(x.shape)}, {show_shape(labels.shape)}"
@@ -110,16 +110,16 @@ def _classes_last(name: str, scores: Any, labels: Any) -> tuple[Any, Any]:
     return ops.transpose(x, axes=(0, *range(2, x.ndim), 1)), labels
 
 
-def _alike(name: str, x: Any, t: Any) -> tuple[Any, Any]:
+def _same_shape(name: str, x: Any, t: Any) -> tuple[Any, Any]:
     """Return both operands; ShapeError if their shapes differ: broadcasting pairs wrongly."""
     x, t = as_operand(x), as_operand(t)
-    if not _agree(x.shape, t.shape):
+    if not _may_be_equal(x.shape, t.shape):
         shape, expected = show_shape(t.shape), show_shape(x.shape)
         raise ShapeError("loss_shapes", op=name, shape=shape, expected=expected, defined=here())
     return x, t
 
 
-def _agree(a: PublicShape | None, b: PublicShape | None) -> bool:
+def _may_be_equal(a: PublicShape | None, b: PublicShape | None) -> bool:
     """Return whether these may be the same shape, as far as is known."""
     if a is None or b is None:
         return True

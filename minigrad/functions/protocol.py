@@ -137,13 +137,13 @@ def on_ufunc(value: Any, ufunc: np.ufunc, method: str, *xs: Any, **options: Any)
 def on_values(function: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """Call NumPy on the values; GradientError if that would lose a gradient."""
     lost = context.now.recording and any(getattr(x, "requires_grad", False) for x in _values(args))
-    refused = GradientError("numpy_gradient", op=name, ours=_instead(name), defined=here())
+    refused = GradientError("numpy_gradient", op=name, ours=_advice(name), defined=here())
     if lost and "out" in kwargs:
         raise refused
     try:
         result = function(*_plain(args), **{key: _plain(x) for key, x in kwargs.items()})
     except TraceError:
-        raise TraceError("numpy_node", op=name, ours=_instead(name), defined=here()) from None
+        raise TraceError("numpy_node", op=name, ours=_advice(name), defined=here()) from None
     if lost and function not in CONVERSIONS and _is_real(result):
         raise refused
     return result
@@ -171,7 +171,7 @@ def _is_real(result: Any) -> bool:
     return getattr(getattr(result, "dtype", None), "kind", None) in ("f", "c")
 
 
-def _instead(name: str) -> Any:
+def _advice(name: str) -> Any:
     """Return what to write instead of a NumPy function, if that is known."""
     short = name.rpartition(".")[2]
     if hasattr(functions, short):

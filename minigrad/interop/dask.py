@@ -110,12 +110,12 @@ def to_dask(
     shards = whole("to_dask", "shards", shards, 1)
     graph = program.graph
     _expect_pure(graph)
-    feeds = _fed(graph, feed_dict)
+    feeds = _checked_feeds(graph, feed_dict)
     sizes = _sizes(graph, feeds, shards)
     parts = [_part(graph, nodes, program.executor) for nodes in grouped(graph, tasks)]
-    token = token or _token(parts, feeds, program.variables)
+    token = token or _graph_hash(parts, feeds, program.variables)
     fixed = {v: np.array(x) for v, x in program.variables.items()}
-    split = {x for x in feeds if _batched(x)} if shards > 1 else set()
+    split = {x for x in feeds if _is_batched(x)} if shards > 1 else set()
     data = {
         x: delayed(value, name=f"{_key(x)}-{token}", pure=True, traverse=False)
         for x, value in {**fixed, **feeds}.items()
@@ -129,8 +129,8 @@ def to_dask(
         for x in split:
             rows = feeds[x][ends[i] : ends[i + 1]]
             values[x] = delayed(rows, name=f"{_key(x)}{at}-{token}", pure=True, traverse=False)
-        results.append(_wired(delayed, parts, values, f"{at}-{token}"))
-    gather = Gather(tuple(map(_batched, graph.outputs)), tuple(sizes), reduce, graph.single)
+        results.append(_dask_tasks(delayed, parts, values, f"{at}-{token}"))
+    gather = Gather(tuple(map(_is_batched, graph.outputs)), tuple(sizes), reduce, graph.single)
     if shards > 1 and reduce is None and not all(gather.batched):
         name = next(x.name for x, b in zip(graph.outputs, gather.batched, strict=True) if not b)
         raise GraphError("dask_reduce", name=name, ran=here())
@@ -174,7 +174,7 @@ def run_schedule(
     delayed = import_extra("dask.delayed", extra="dask").delayed
     graph, at = program.graph, f"-{secrets.token_hex(6)}"  # to be run, not cached
     _expect_pure(graph)
-    feeds = _fed(graph, feed_dict)
+    feeds = _checked_feeds(graph, feed_dict)
     pieces = [_part(graph, nodes, program.executor) for nodes in grouped(graph, "kernels")]
     given = {**{v: np.array(x) for v, x in program.variables.items()}, **feeds}
     values = {x: delayed(v, name=f"{_key(x)}{at}", traverse=False) for x, v in given.items()}
@@ -297,7 +297,7 @@ def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
     return Piece(part, reads, gives, nodes[0])
 
 
-def _wired(
+def _dask_tasks(
     delayed: Any, pieces: Sequence[Piece], values: dict[Node, Any], at: str
 ) -> dict[Node, Any]:
     """Build a Dask task for each part, connected to the results that it reads."""
@@ -325,7 +325,7 @@ def _expect_pure(graph: Graph) -> None:
             )
 
 
-def _fed(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array]:
+def _checked_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array]:
     """Check the fed values; NotFedError if one is missing."""
     feeds = dict(check_feeds(graph, feed_dict))
     for x in graph.placeholders:
@@ -333,7 +333,7 @@ def _fed(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array]
     return feeds
 
 
-def _batched(node: Node) -> bool:
+def _is_batched(node: Node) -> bool:
     """Return whether a node's first axis is the batch."""
     shape = node.shape
     return bool(shape) and shape is not None and shape[0] is None
@@ -341,7 +341,7 @@ def _batched(node: Node) -> bool:
 
 def _sizes(graph: Graph, feeds: Mapping[Node, Array], shards: int) -> list[int]:
     """Return how many rows each shard gets."""
-    lengths = {len(feeds[x]) for x in graph.placeholders if _batched(x)}
+    lengths = {len(feeds[x]) for x in graph.placeholders if _is_batched(x)}
     if shards == 1:
         return [max(lengths, default=1)]
     if len(lengths) != 1 or min(lengths) < shards:
@@ -355,7 +355,7 @@ def _key(node: Node) -> str:
     return node.name.replace("/", ".")
 
 
-def _token(
+def _graph_hash(
     pieces: Sequence[Piece], feeds: Mapping[Node, Array], variables: Mapping[Node, Array]
 ) -> str:
     """Return a hash of the graph and its values: Dask treats equal names as equal results."""

@@ -320,7 +320,7 @@ def batch_norm(
         axes = (0, *range(2, x.ndim))
         y = ops.normalize(x, axis=axes, eps=eps)
         if running_mean is not None and running_var is not None:
-            _move(running_mean, running_var, x, axes, momentum)
+            _move_running(running_mean, running_var, x, axes, momentum)
     elif running_mean is None or running_var is None:
         raise arguments.refuse("batch_norm", "running_mean", None, fill("expect_statistics"))
     else:
@@ -351,7 +351,7 @@ def expect_several(name: str, x: Any) -> None:
         raise ShapeError("one_value", op=name, shape=show_shape(x.shape), defined=here())
 
 
-def _move(mean: Any, variance: Any, x: Any, axes: tuple[int, ...], momentum: float) -> None:
+def _move_running(mean: Any, variance: Any, x: Any, axes: tuple[int, ...], momentum: float) -> None:
     """Move the running statistics a little towards those of x; no gradient flows here."""
     if isinstance(x, Tensor):
         x = x.detach()

@@ -52,7 +52,7 @@ NEUTRAL_RIGHT = {ops.mul: 1.0, ops.div: 1.0, ops.sub: 0.0, ops.add: -0.0, ops.po
 NEUTRAL_LEFT = {ops.mul: 1.0, ops.add: -0.0}
 
 
-def _neutral(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+def _drop_neutral(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """Replace x·1, x÷1, x−0, x+(−0) and x¹ by x."""
     a, b = inputs
     op, constant = node.op, state.constant
@@ -63,7 +63,7 @@ def _neutral(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | N
     return None
 
 
-def _twice(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+def _drop_repeated(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """Replace −(−x) by x, | |x| | by |x|, relu(relu(x)) by relu(x), identity(x) by x."""
     x = inputs[0]
     if node.op is ops.identity:
@@ -86,7 +86,7 @@ def _power_of_two(number: float | None) -> bool:
     return math.frexp(abs(number))[0] == 0.5
 
 
-def _cheaper(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+def _use_cheaper_op(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """Replace x² by x·x, x ÷ 2ⁿ by x · 2⁻ⁿ, x + (−y) by x − y, x − (−y) by x + y."""
     a, b = inputs
     number = value_of(b) if b.op is state.constant and b.spec.shape == () else None
@@ -102,7 +102,7 @@ def _cheaper(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | N
     return None
 
 
-def _shapes(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+def _drop_reshapes(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """Remove a change of shape that changes nothing, or that a later one undoes."""
     op, x = node.op, inputs[0]
     if op is not ops.transpose:
@@ -132,7 +132,7 @@ def _transposed_twice(node: Node, x: Node, rewrite: Rewrite) -> Node | None:
     return rewrite.make(ops.transpose, x.inputs, node, {"axes": both})
 
 
-def _matrix(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+def _drop_transposes(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """Fold a transposition into aᵀ @ b: the product reads the operand as it lies in memory."""
     attrs: dict[str, Any] = dict(node.attrs)
     operands, changed = list(inputs), False
@@ -164,9 +164,9 @@ def _drop_zeros(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node 
 # Each row: the operators a rule looks at, the rule, and the reason it gives.
 Table = tuple[tuple[tuple[Any, ...], Rule, str], ...]
 EXACT: Table = (
-    ((ops.mul, ops.div, ops.sub, ops.add, ops.pow), _neutral, "pass_neutral"),
-    ((ops.neg, ops.abs, ops.relu, ops.identity, ops.cast), _twice, "pass_twice"),
-    ((ops.pow, ops.div, ops.add, ops.sub), _cheaper, "pass_cheaper"),
+    ((ops.mul, ops.div, ops.sub, ops.add, ops.pow), _drop_neutral, "pass_neutral"),
+    ((ops.neg, ops.abs, ops.relu, ops.identity, ops.cast), _drop_repeated, "pass_twice"),
+    ((ops.pow, ops.div, ops.add, ops.sub), _use_cheaper_op, "pass_cheaper"),
 )
 SHAPES: Table = (
     (
@@ -174,10 +174,10 @@ SHAPES: Table = (
             *(ops.reshape, ops.reshape_like, ops.sum_like),
             *(ops.broadcast_like, ops.broadcast_to, ops.transpose),
         ),
-        _shapes,
+        _drop_reshapes,
         "pass_shapes",
     ),
-    ((ops.matmul,), _matrix, "pass_matrix"),
+    ((ops.matmul,), _drop_transposes, "pass_matrix"),
 )
 FAST: Table = (((ops.add, ops.mul, ops.sub), _drop_zeros, "pass_fast"),)
 

@@ -157,7 +157,7 @@ class _Loader:
                 name = ascii(each.get("name") if type(each) is dict else None)[:100]
                 about: dict[str, Any] = {"index": len(nodes), "name": name, "reason": error.pair}
                 raise FormatError("format_node", **about) from None
-        graph = _cut(home, facts, nodes)
+        graph = _with_ends(home, facts, nodes)
         self.extent.close(graph)
         return graph
 
@@ -213,7 +213,7 @@ def _added(home: Graph, op: Op, operands: Sequence[Node], attrs: Attrs, name: st
     return node
 
 
-def _cut(home: Graph, facts: dict[str, Any], nodes: list[Node]) -> Graph:
+def _with_ends(home: Graph, facts: dict[str, Any], nodes: list[Node]) -> Graph:
     """Return the graph with its ends; a frozen one with outputs leaves its home graph open."""
     ends = [_chosen(facts[key], nodes) for key in ("inputs", "outputs", "effects")]
     if any(x.op is not state.placeholder for x in ends[0]) or len({*ends[0]}) < len(ends[0]):

@@ -66,17 +66,17 @@ def _fed(node: Node, value: Any) -> Array:
         if given.dtype.kind not in "fiub" and given.dtype != dtype:
             raise TypeError(value)  # NumPy would make NaN of None, and drop imaginary parts
     except (TypeError, ValueError):
-        raise _wrong(node, "feed_value", value=repr(value)[:60], dtype=dtype) from None
+        raise _feed_error(node, "feed_value", value=repr(value)[:60], dtype=dtype) from None
     if given.dtype.kind == "f" and dtype.kind != "f":
-        raise _wrong(node, "feed_type", expected=dtype, dtype=given.dtype)
+        raise _feed_error(node, "feed_type", expected=dtype, dtype=given.dtype)
     array = np.ascontiguousarray(given, dtype).reshape(given.shape)
     if overflowed(given, array):
-        raise _wrong(node, "feed_range", expected=dtype, dtype=given.dtype)
+        raise _feed_error(node, "feed_range", expected=dtype, dtype=given.dtype)
     if not fits(array.shape, declared):
         shape, expected = show_shape(array.shape), show_shape(public_shape(declared))
-        raise _wrong(node, "feed_shape", shape=shape, expected=expected)
+        raise _feed_error(node, "feed_shape", shape=shape, expected=expected)
     return array[()] if array.ndim == 0 else array
 
 
-def _wrong(node: Node, why: str, **about: Any) -> FeedError:
+def _feed_error(node: Node, why: str, **about: Any) -> FeedError:
     return FeedError(why, name=node.name, defined=node.where, ran=here(), **about)

@@ -81,7 +81,7 @@ def test_nothing_of_the_learner_and_the_machine_is_stored(
 def test_without_the_pinned_program_nothing_is_stored(
     notebook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layout, "bundled", lambda: None)
+    monkeypatch.setattr(layout, "bundled_dot", lambda: None)
     before = notebook.read_bytes()
     with pytest.raises(SystemExit, match="graphviz-pure"):
         outputs.refresh(notebook)

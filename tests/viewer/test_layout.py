@@ -40,7 +40,7 @@ def only(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     if engine != "dot":
         monkeypatch.setattr(layout.shutil, "which", lambda name: None)
     if engine == "pygraphviz":
-        monkeypatch.setattr(layout, "bundled", lambda: None)
+        monkeypatch.setattr(layout, "bundled_dot", lambda: None)
 
 
 # ---- Which engine ---------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def test_the_first_engine_that_there_is_lays_out(
     there = ENGINES[ENGINES.index(first) :]
     place = {name: f"/place/{name}" for name in there}
     monkeypatch.setattr(layout.shutil, "which", place.get)
-    monkeypatch.setattr(layout, "bundled", lambda: place.get("graphviz-pure"))
+    monkeypatch.setattr(layout, "bundled_dot", lambda: place.get("graphviz-pure"))
     monkeypatch.setattr(layout, "pygraphviz_fault", lambda: None)
     monkeypatch.setattr(layout, "_run", lambda command, source: " ".join(command))
     taken = layout.layout(TINY)
@@ -72,7 +72,7 @@ def test_where_the_layout_is_pinned_no_program_of_the_system_is_asked(
 ) -> None:
     monkeypatch.setenv(layout.PINNED, "1")
     monkeypatch.setattr(layout.shutil, "which", lambda name: f"/place/{name}")
-    monkeypatch.setattr(layout, "bundled", lambda: "/wheel/graphviz-pure")
+    monkeypatch.setattr(layout, "bundled_dot", lambda: "/wheel/graphviz-pure")
     monkeypatch.setattr(layout, "_run", lambda command, source: command[0])
     assert layout.layout(TINY) == "/wheel/graphviz-pure"
 
@@ -224,7 +224,7 @@ def test_a_library_that_is_missing_is_named(
     layout.pygraphviz_fault.cache_clear()
     request.addfinalizer(layout.pygraphviz_fault.cache_clear)
     monkeypatch.setattr(layout.shutil, "which", lambda name: None)
-    monkeypatch.setattr(layout, "bundled", lambda: None)
+    monkeypatch.setattr(layout, "bundled_dot", lambda: None)
     assert f"pygraphviz cannot be loaded (ImportError: {lost})" in str(layout.layout_problem())
 
 

@@ -20,9 +20,7 @@ def findings(data: Mapping[str, Any], rounds: Sequence[Sequence[float]] = ()) ->
 
     rounds: how long each operator took in several runs.
     """
-    found = _find_nonfinite(data) or _gradients(
-        data
-    )  # what NaN leaves of gradients says nothing of layers
+    found = _find_nonfinite(data) or _gradients(data)  # after NaN, gradients say nothing of layers
     found += [*_silent(data), *_find_unusual(data)]
     if "failed" not in data:
         found += _find_slowest(data, rounds or [[*map(_time, data["operators"])]])

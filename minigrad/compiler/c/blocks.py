@@ -78,7 +78,7 @@ class CFunction:
         """Write the C function, with comments about this node."""
         kind = "int" if self.fails else "void"
         head = f"static NOINLINE {kind} {self.name}({', '.join(self.parameters)})"
-        lines = [written(code, comment, node) for code, comment in self.lines]
+        lines = [annotated(code, comment, node) for code, comment in self.lines]
         text = "\n".join([head, "{", *lines, "}"])
         return f"ROUND_ONCE\n{text}\nROUND_TWICE" if self.contract else text
 
@@ -163,7 +163,7 @@ def c_identifier(text: str) -> str:
     return NUMBERED.sub("", plain)[:40] or "block"
 
 
-def written(code: str, comment: Remark, node: Node | None) -> str:
+def annotated(code: str, comment: Remark, node: Node | None) -> str:
     """Write a line of a function for this node, followed by its comment if there is a node.
 
     All in one line, without a `\\` that would draw the next one into the comment.

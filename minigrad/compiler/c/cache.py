@@ -52,10 +52,10 @@ def folder() -> Path | None:
         about = path.lstat()
     except OSError:
         return None
-    return path if _private(about) else None
+    return path if _is_private(about) else None
 
 
-def _private(about: os.stat_result) -> bool:
+def _is_private(about: os.stat_result) -> bool:
     if not stat.S_ISDIR(about.st_mode):
         return False
     if sys.platform == "win32":  # files under LOCALAPPDATA are the user's by its access list

@@ -121,7 +121,7 @@ def convolution(stem: str, body: Body, results: CArrays, operands: CArrays) -> C
                 writer.line(f"y{p}[(({AT}) * m2 + i2) * m3 + i3] = {found[y]};")
         return found is not None
 
-    _declare(writer, s, operands[i].type)
+    _declare_frame(writer, s, operands[i].type)
     _over_images(writer, s, operands[i].type, f"x{i}", node)
     done = _correlate(writer, s, operands[i].type, f"x{j}", ending)
     writer.close()
@@ -156,7 +156,7 @@ def input_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) -
         writer.line(f"y0[(({AT}) * m2 + i2) * m3 + i3] = sum[b][i3];")
         return True
 
-    _declare(writer, s, t)
+    _declare_frame(writer, s, t)
     writer.open("if (odd)")
     _without_frame(writer, s, t)
     writer.close()
@@ -196,7 +196,7 @@ def weight_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) 
     writer, t = CWriter(stem, results, operands, (2,), contract=True), g.type
     wide, taps = s.size[1], s.size[0] * s.size[1]
     writer.line(f"const int64_t m0 = {writer.length(1, 0)};")
-    _declare(writer, s, t, lanes)
+    _declare_frame(writer, s, t, lanes)
     writer.line("static const row zero;")
     writer.line(f"row total[{s.kernels}][{s.seen}][{taps}];")
     count = s.kernels * s.seen * taps
@@ -225,7 +225,7 @@ def weight_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) 
     return writer.block()
 
 
-def _declare(writer: CWriter, s: Sizes, t: str, lanes: int = 0) -> None:
+def _declare_frame(writer: CWriter, s: Sizes, t: str, lanes: int = 0) -> None:
     """Write the C declarations of the row type and of the padded image."""
     if not lanes:
         lanes = WIDEST

@@ -29,7 +29,7 @@ class Joined:
         read: set[Slot] = set()
         parts, lengths = [], list[int]()
         for piece in fused_pieces(calls, outside):
-            handed = [_handed(x) for x in piece.slots]
+            handed = [_fixed_slot(x) for x in piece.slots]
             places = [slots.setdefault(x, len(slots)) for x in handed]
             read |= {handed[i] for i in piece.block.used}
             numbers = range(len(lengths), len(lengths) + len(piece.lengths))
@@ -71,25 +71,25 @@ class Joined:
         """Run the calls from this one on in NumPy, which says what is wrong."""
         for call in self.calls[first:]:
             self.node = call.node
-            given = [_array(x, now) for x in call.operands]
+            given = [_current_array(x, now) for x in call.operands]
             call.function.in_numpy(*given)  # type: ignore[union-attr]
 
 
-def _handed(slot: Slot) -> Slot:
+def _fixed_slot(slot: Slot) -> Slot:
     """Return the slot that holds the same elements in order and stays fixed between runs."""
     while not slot.fixed and slot.source is not None and slot.source[1] == "reshape":
         slot = slot.source[0]
     return slot
 
 
-def _array(slot: Slot, now: Mapping[Slot, Any]) -> Any:
+def _current_array(slot: Slot, now: Mapping[Slot, Any]) -> Any:
     """Return a slot's current array, given those that move."""
     if slot.fixed:
         return slot.array
     if slot in now or slot.source is None:
         return now[slot]
     source, method, args = slot.source
-    return getattr(_array(source, now), method)(*args)
+    return getattr(_current_array(source, now), method)(*args)
 
 
 def _refuse(*arguments: int) -> int:

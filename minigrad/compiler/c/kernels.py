@@ -49,7 +49,7 @@ def forms(
 
 def write(node: Node, outs: Forms, ins: Forms) -> CFunction | None:
     """Write the C function for a node, once for equal operators; None if impossible."""
-    return _once("write", node, outs, ins, lambda: _write(node, outs, ins))
+    return _cached_function("write", node, outs, ins, lambda: _write(node, outs, ins))
 
 
 _known: dict[Hashable, CFunction | None] = {}
@@ -77,7 +77,7 @@ def _attributes(node: Node) -> Hashable:
     return tuple([_key_of(name, value) for name, value in node.attrs.items()])
 
 
-def _once(
+def _cached_function(
     what: Hashable, node: Node, outs: Forms, ins: Forms, make: Callable[[], CFunction | None]
 ) -> CFunction | None:
     """Return what `make` writes for a node, cached by everything it may depend on."""
@@ -233,13 +233,13 @@ def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> 
     def make() -> CFunction | None:
         return elementwise(_stem(node), Body.of(node), outs, ins, summed, unwritten)
 
-    return _once(what, node, outs, ins, make)
+    return _cached_function(what, node, outs, ins, make)
 
 
 def given_sum(kernel: Kernel) -> CFunction:
     """Return a kernel's function for a sum that another kernel has computed."""
     node, outs, ins = kernel.node, kernel.outs, kernel.ins
-    return _once("given", node, outs, ins, lambda: reductions.given_sum(node, outs, ins))  # type: ignore[return-value]
+    return _cached_function("given", node, outs, ins, lambda: reductions.given_sum(node, outs, ins))  # type: ignore[return-value]
 
 
 def whole_sum(kernel: Kernel) -> bool:

@@ -114,11 +114,11 @@ def load(functions: Iterable[str]) -> ctypes.CDLL | None:
             return None
         made_by = (*found.command, found.version, *FLAGS, compiler.processor())
         key = cache.key_of([code, PRELUDE, MATHEMATICS, *made_by])
-        library = _kept(cache.lookup(key), code)
+        library = _cached(cache.lookup(key), code)
         try:
             if library is None:
                 content = found.library(source_of([code]))
-                library = _opened(cache.store(key, content) or _own(key, content), code)
+                library = _open_library(cache.store(key, content) or _own_path(key, content), code)
         except (CompilerError, OSError) as reason:
             warn_once("compiler_failed", reason=str(reason)[:300])
             return None
@@ -126,19 +126,19 @@ def load(functions: Iterable[str]) -> ctypes.CDLL | None:
         return library
 
 
-def _kept(path: Path | None, code: str) -> ctypes.CDLL | None:
+def _cached(path: Path | None, code: str) -> ctypes.CDLL | None:
     """Return the cached library; remove one that can't be used here."""
     if path is None:
         return None
     try:
-        return _opened(path, code)
+        return _open_library(path, code)
     except (CompilerError, OSError):
         with contextlib.suppress(OSError):
             path.unlink()
         return None
 
 
-def _opened(path: Path, code: str) -> ctypes.CDLL:
+def _open_library(path: Path, code: str) -> ctypes.CDLL:
     """Open the library at this path; CompilerError if a function of the C text is missing."""
     library = ctypes.CDLL(str(path))
     for name in EXPORTED.findall(code):
@@ -147,7 +147,7 @@ def _opened(path: Path, code: str) -> ctypes.CDLL:
     return library
 
 
-def _own(key: str, content: bytes) -> Path:
+def _own_path(key: str, content: bytes) -> Path:
     """Return a path for this process alone, if there is no safe cache."""
     if not _private:
         _private.append(Path(tempfile.mkdtemp(prefix="minigrad-")))

@@ -14,7 +14,7 @@ from minigrad.static import Node
 MOST = 1024  # elements of the matrix that is held
 
 
-def _written(length: object) -> int:
+def _unrolled_length(length: object) -> int:
     """Return a declared length that may be unrolled, else a number that is too large."""
     return length if isinstance(length, int) and length <= WRITTEN else MOST + 1
 
@@ -23,14 +23,14 @@ def product(stem: str, body: Body, results: CArrays, operands: CArrays) -> CFunc
     """Write one function for a matrix product and its readers; None if it is too large."""
     (node,) = [n for n in body.steps if n.op is ops.matmul]
     place = {x: i for i, x in enumerate(body.inputs)}
-    if any(x not in place for x in node.inputs) or not _suits(results, operands, node, place):
+    if any(x not in place for x in node.inputs) or not _supported(results, operands, node, place):
         return None
     i, j = (place[x] for x in node.inputs)
     a, b = operands[i].declared, operands[j].declared
     flip_a, flip_b = (bool(node.attrs.get(k)) for k in ("transpose_a", "transpose_b"))
     rows, inner = (a[1], a[0]) if flip_a else a
     columns = b[0] if flip_b else b[1]
-    held = _written(columns) * _written(rows if flip_a else inner)
+    held = _unrolled_length(columns) * _unrolled_length(rows if flip_a else inner)
     if held > MOST or columns == 0:
         return None
     writer = CWriter(stem, results, operands)
@@ -77,7 +77,7 @@ def product(stem: str, body: Body, results: CArrays, operands: CArrays) -> CFunc
     return writer.block()
 
 
-def _suits(results: CArrays, operands: CArrays, node: Node, place: dict[Node, int]) -> bool:
+def _supported(results: CArrays, operands: CArrays, node: Node, place: dict[Node, int]) -> bool:
     matrices = [operands[place[x]] for x in node.inputs]
     alike = all(f.shape == results[0].shape and len(f.shape) == 2 for f in results)
     return alike and all(f.dtype.kind == "f" and len(f.shape) == 2 for f in matrices)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad.compiler.c import library
-from minigrad.compiler.c.blocks import OWN, CFunction, written
+from minigrad.compiler.c.blocks import OWN, CFunction, annotated
 from minigrad.static import Node
 
 
@@ -54,7 +54,7 @@ class CUnit:
                 body += LOOP.format(table=f"steps{i}", count=len(parts)).splitlines()
             else:
                 for number, part in enumerate(parts, 1):
-                    body.append(written(part.call(number), OWN, part.node if comments else None))
+                    body.append(annotated(part.call(number), OWN, part.node if comments else None))
             functions.append("\n".join([head, "{", *body, "    return 0;", "}"]))
         return functions
 
@@ -113,6 +113,6 @@ def _table(name: str, parts: Sequence[DriverCall], comments: bool) -> str:
         most = max(most, len(part.places))
         places = ", ".join(map(str, part.places))
         row = f"{{{part.block.name}_at, {{{places}}}}},"
-        rows.append(written(row, OWN, part.node if comments else None))
+        rows.append(annotated(row, OWN, part.node if comments else None))
     kind = f"static const struct {{ Step *call; int32_t k[{most}]; }} {name}[]"
     return "\n".join([f"{kind} = {{", *rows, "};"])

@@ -16,7 +16,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.compiler.layout import Layout, Specs
 from minigrad.compiler.numpy.expand import Expansion, keep_where, maximum, shaped, transposed
-from minigrad.compiler.slots import OUTWARD, CallList, Slot, base_of, outward
+from minigrad.compiler.slots import OUTWARD, CallList, Slot, base_of, batch_first
 from minigrad.core import Op
 from minigrad.ops.logic import BITS
 from minigrad.ops.parts import output
@@ -27,28 +27,28 @@ from minigrad.static.fused import FUSED
 INWARD = (1, 2, 3, 0)
 
 
-def _last(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _batch_last(shape: tuple[int, ...]) -> tuple[int, ...]:
     n, c, height, width = shape
     return c, height, width, n
 
 
-def _read(calls: CallList, x: Slot) -> Slot:
+def _read_images(calls: CallList, x: Slot) -> Slot:
     """Return the images with the batch last: as stored, or copied."""
     base = base_of(x)
     if base is None:
-        base = calls.scratch(_last(x.shape), x.spec.dtype)
+        base = calls.scratch(_batch_last(x.shape), x.spec.dtype)
         calls.call(np.copyto, base, x.view(base.shape, "transpose", INWARD))
     return base
 
 
-def _written(calls: CallList, out: Slot) -> Slot:
-    """Return the slot of a result with the batch last; `_hand` moves it to its place."""
-    return base_of(out) or calls.scratch(_last(out.shape), out.spec.dtype)
+def _result_slot(calls: CallList, out: Slot) -> Slot:
+    """Return the slot of a result with the batch last; `_move_result` moves it to its place."""
+    return base_of(out) or calls.scratch(_batch_last(out.shape), out.spec.dtype)
 
 
-def _hand(calls: CallList, base: Slot, out: Slot) -> None:
+def _move_result(calls: CallList, base: Slot, out: Slot) -> None:
     if base is not base_of(out):
-        calls.call(np.copyto, out, outward(base))
+        calls.call(np.copyto, out, batch_first(base))
 
 
 def _part(base: Slot, rows: slice, columns: slice) -> Slot:
@@ -62,7 +62,7 @@ def _matrix(x: Slot, rows: int) -> Slot:
     return shaped(x, rows, math.prod(x.shape) // rows)
 
 
-def _parted(x: Slot, groups: int) -> Slot:
+def _split_rows(x: Slot, groups: int) -> Slot:
     """Split a matrix's rows among the groups; a single group leaves it as it is."""
     if groups == 1:
         return x
@@ -83,9 +83,9 @@ def _suits(*slots: Slot) -> bool:
 # ---- Convolution --------------------------------------------------------------------------------
 
 
-def _framed(calls: CallList, x: Slot, window: Window) -> Slot:
+def _pad_images(calls: CallList, x: Slot, window: Window) -> Slot:
     """Put the images into a frame of zeros, which stay zero from run to run."""
-    base = _read(calls, x)
+    base = _read_images(calls, x)
     if window.pads == ((0, 0), (0, 0)):
         return base
     c, height, width, n = base.shape
@@ -100,7 +100,7 @@ def _columns(calls: CallList, x: Slot, window: Window, places: tuple[int, ...]) 
     """Emit the patches as columns: (channels · size, places · batch)."""
 
     def make() -> Slot:
-        frame = _framed(calls, x, window)
+        frame = _pad_images(calls, x, window)
         c, n = x.shape[1], x.shape[0]
         tall, wide = window.size
         columns = calls.scratch((c, tall, wide, *places, n), x.spec.dtype)
@@ -122,10 +122,10 @@ def _conv(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> b
         return False
     window = Window.of("Conv2d", w.shape[2:], **node.attrs)
     columns = _columns(calls, x, window, out.shape[2:])
-    base = _written(calls, out)
+    base = _result_slot(calls, out)
     parts = (_matrix(w, w.shape[0]), columns, _matrix(base, w.shape[0]))
-    _product(calls, *(_parted(m, window.groups) for m in parts))
-    _hand(calls, base, out)
+    _product(calls, *(_split_rows(m, window.groups) for m in parts))
+    _move_result(calls, base, out)
     return True
 
 
@@ -136,8 +136,8 @@ def _conv_weight(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot
         return False
     window = Window.of("Conv2dWeight", like.shape[2:], **node.attrs)
     columns = _columns(calls, x, window, g.shape[2:])
-    parts = (_matrix(_read(calls, g), g.shape[1]), columns, _matrix(out, g.shape[1]))
-    slopes, columns, result = (_parted(m, window.groups) for m in parts)
+    parts = (_matrix(_read_images(calls, g), g.shape[1]), columns, _matrix(out, g.shape[1]))
+    slopes, columns, result = (_split_rows(m, window.groups) for m in parts)
     _product(calls, slopes, transposed(columns), result)
     return True
 
@@ -151,10 +151,10 @@ def _conv_input(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]
     n, c, height, width = out.shape
     (top, bottom), (left, right) = window.pads
     places, (tall, wide) = g.shape[2:], window.size
-    slopes = _matrix(_read(calls, g), g.shape[1])
+    slopes = _matrix(_read_images(calls, g), g.shape[1])
     spread = calls.scratch((c, tall, wide, *places, n), out.spec.dtype)
     parts = (_matrix(w, w.shape[0]), slopes, _matrix(spread, c * tall * wide))
-    kernels, slopes, product = (_parted(m, window.groups) for m in parts)
+    kernels, slopes, product = (_split_rows(m, window.groups) for m in parts)
     _product(calls, transposed(kernels), slopes, product)
     frame = calls.scratch((c, height + top + bottom, width + left + right, n), out.spec.dtype)
     calls.call(np.copyto, frame, calls.constant(0, out.spec.dtype))
@@ -190,7 +190,7 @@ def _max_pool(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) 
     window = _pool_window(node)
     if window is None or not _suits(x, out):
         return False
-    base, result = _read(calls, x), _written(calls, out)
+    base, result = _read_images(calls, x), _result_slot(calls, out)
     c, _, width, n = base.shape
     (tall, wide), (rows, columns) = window.size, out.shape[2:]
     whole = slice(0, width)
@@ -198,16 +198,16 @@ def _max_pool(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) 
     parts = [_part(base, along(i, window.stride[0], rows), whole) for i in range(tall)]
     if wide == 1:
         parts = [_part(p, slice(0, rows), along(0, window.stride[1], columns)) for p in parts]
-    _largest(calls, parts, row)
+    _emit_maximum(calls, parts, row)
     if wide > 1:
         every = slice(0, rows)
         steps = [along(j, window.stride[1], columns) for j in range(wide)]
-        _largest(calls, [_part(row, every, step) for step in steps], result)
-    _hand(calls, result, out)
+        _emit_maximum(calls, [_part(row, every, step) for step in steps], result)
+    _move_result(calls, result, out)
     return True
 
 
-def _largest(calls: CallList, parts: Sequence[Slot], out: Slot) -> None:
+def _emit_maximum(calls: CallList, parts: Sequence[Slot], out: Slot) -> None:
     first, *others = parts
     if not others:
         calls.call(np.copyto, out, first)
@@ -225,8 +225,8 @@ def _max_pool_input(calls: CallList, node: Node, out: Slot, operands: Sequence[S
     places = g.shape[2:]
     if any(m * k != n for m, k, n in zip(places, window.size, x.shape[2:], strict=True)):
         return False  # what lies outside all windows would have to be 0
-    slopes, tops, base = (_read(calls, v) for v in (g, y, x))
-    result = _written(calls, out)
+    slopes, tops, base = (_read_images(calls, v) for v in (g, y, x))
+    result = _result_slot(calls, out)
     free, hit = (calls.scratch(tops.shape, np.dtype(np.bool_)) for _ in range(2))
     mask = calls.scratch(tops.shape, np.dtype(BITS[out.spec.dtype]))
     for i, (rows, columns) in enumerate(window.offsets(places)):
@@ -238,7 +238,7 @@ def _max_pool_input(calls: CallList, node: Node, out: Slot, operands: Sequence[S
         to = _part(result, rows, columns)
         keep_where(calls, chosen, slopes, mask, to)
         calls.call(np.add, to, calls.constant(0, out.spec.dtype), to)  # as what adds up has no −0
-    _hand(calls, result, out)
+    _move_result(calls, result, out)
     return True
 
 

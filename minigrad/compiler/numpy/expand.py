@@ -217,7 +217,7 @@ def _along_rows(node: Node, x: Slot) -> bool:
     return last and x.spec.dtype.kind == "f" and len(x.shape) > 0 and math.prod(x.shape) > 0
 
 
-def _chosen(calls: CallList, labels: Slot, n: int, classes: int) -> Slot:
+def _label_positions(calls: CallList, labels: Slot, n: int, classes: int) -> Slot:
     """Emit the positions of the right classes in the flattened scores."""
 
     def make() -> Slot:
@@ -241,7 +241,7 @@ def _loss(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> b
     if not _scores_fit(x, labels, out):
         return False
     n, classes = _rows(x)
-    place = _chosen(calls, labels, n, classes)
+    place = _label_positions(calls, labels, n, classes)
     shifted, _, total = _exponentials(calls, x)
     right, result = calls.scratch((n,), x.spec.dtype), shaped(out, n)
     calls.call(np.take, shaped(shifted, n * classes), place, None, right, "clip")
@@ -256,7 +256,7 @@ def _loss_gradient(calls: CallList, node: Node, out: Slot, operands: Sequence[Sl
     if not _scores_fit(x, labels, out, g):
         return False
     n, classes = _rows(x)
-    place = _chosen(calls, labels, n, classes)
+    place = _label_positions(calls, labels, n, classes)
     _, powers, total = _exponentials(calls, x)
     right, result = calls.scratch((n,), x.spec.dtype), shaped(out, n, classes)
     flat = shaped(out, n * classes)

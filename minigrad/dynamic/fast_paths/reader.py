@@ -223,10 +223,10 @@ class FastReader(TapeReader):
             b: Any = None
             if type(x) is tensor:
                 a = x._array
-                b = z._array if type(z) is tensor else _beside(a, z)
+                b = z._array if type(z) is tensor else _as_dtype_of(a, z)
             elif type(z) is tensor:
                 b = z._array
-                a = _beside(b, x)
+                a = _as_dtype_of(b, x)
             if a is None or b is None or a.dtype is not b.dtype or a.dtype not in FLOATS:
                 return _read(general, op, (x, z), attrs)
             try:
@@ -398,7 +398,7 @@ def _read(general: Method, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> A
     return apply(op, operands, attrs)
 
 
-def _beside(a: Array, number: Any) -> Any:
+def _as_dtype_of(a: Array, number: Any) -> Any:
     """Return a Python number in the float type of array a; None for anything else."""
     if type(number) not in NUMBERS or a.dtype not in FLOATS:
         return None

@@ -79,11 +79,11 @@ def rewritten(function: FunctionType) -> Rewritten:
         found = _kept[code] = (code.co_filename, _rewritten_or_reason(function))
     result = found[1]
     if isinstance(result, ScriptError):
-        raise _again(result)
+        raise _copy_error(result)
     return result
 
 
-def _again(error: ScriptError) -> ScriptError:
+def _copy_error(error: ScriptError) -> ScriptError:
     """Copy an error for raising it again, without its traceback."""
     fields: dict[str, Any] = dict(error.fields)
     return ScriptError(error.key, defined=error.defined, **fields)

@@ -121,10 +121,10 @@ def escaping(*statements: ast.AST) -> list[Jump]:
 
 def ends(statements: Iterable[ast.stmt]) -> bool:
     """Return whether the code after these statements is never reached."""
-    return any(_ends(s) for s in statements)
+    return any(_leaves_block(s) for s in statements)
 
 
-def _ends(s: ast.stmt) -> bool:
+def _leaves_block(s: ast.stmt) -> bool:
     if isinstance(s, ast.If):
         return ends(s.body) and ends(s.orelse)
     if isinstance(s, ast.While):
@@ -209,7 +209,7 @@ class Liveness:
             return self.target[s] | reads(s)
         if isinstance(s, ast.Raise):
             return reads(s)
-        return (after - _certain(s).keys()) | reads(s)
+        return (after - _surely_assigned(s).keys()) | reads(s)
 
     def _try(self, s: ast.Try, after: Set[str], jumps: tuple[Set[str], Set[str]]) -> Set[str]:
         """Return the variables that a `try` needs; its handlers need theirs at every point."""
@@ -238,7 +238,7 @@ class Liveness:
         return head | reads(s.iter) if isinstance(s, ast.For) else head
 
 
-def _certain(s: ast.stmt) -> Names:
+def _surely_assigned(s: ast.stmt) -> Names:
     """Return the variables that a simple statement assigns for certain."""
     if isinstance(s, ast.Assign):
         return stores(*s.targets)

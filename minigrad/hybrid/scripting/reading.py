@@ -80,7 +80,7 @@ def _definitions(module: ast.Module, code: CodeType) -> Iterator[tuple[str | Non
         within, node = waiting.pop()
         if isinstance(node, FunctionDef):
             first = min(node.lineno, *(d.lineno for d in node.decorator_list), node.lineno)
-            if (node.name, first) == (code.co_name, code.co_firstlineno) and _takes(node) == taken:
+            if (node.name, first) == (code.co_name, code.co_firstlineno) and _params(node) == taken:
                 yield within, node
         inner = node.name if isinstance(node, ast.ClassDef) else within
         waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
@@ -95,7 +95,7 @@ def _lambdas(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, F
         within, node = waiting.pop()
         inner = node.name if isinstance(node, ast.ClassDef) else within
         waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
-        if not isinstance(node, ast.Lambda) or _takes(node) != taken:
+        if not isinstance(node, ast.Lambda) or _params(node) != taken:
             continue
         body = node.body
         if node.lineno == code.co_firstlineno and (body.lineno, body.col_offset) in places:
@@ -104,7 +104,7 @@ def _lambdas(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, F
             yield within, placed(node, made)
 
 
-def _takes(node: FunctionDef | ast.Lambda) -> set[str]:
+def _params(node: FunctionDef | ast.Lambda) -> set[str]:
     """Return the names of the parameters, because the file may have changed."""
     arguments = node.args
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)

@@ -63,7 +63,7 @@ def branch(
             ways.append(f(*map(_own, takes)) or ())
         bodies.append(body)
     merge = Merge(names, *ways)
-    values = [_decided(pred, *pair) for pair in merge.outputs]
+    values = [_as_condition(pred, *pair) for pair in merge.outputs]
     rest = [pair for pair, value in zip(merge.outputs, values, strict=True) if value is None]
     owners = [o for o, value in zip(merge.owners, values, strict=True) if value is None]
     chosen = iter(_chosen(pred, bodies, rest, owners))
@@ -75,7 +75,7 @@ def _own(x: Any) -> Any:
     return transform(x, lambda leaf: leaf) if type(x) in (list, dict) else x
 
 
-def _decided(pred: Node, x: Any, y: Any) -> Node | None:
+def _as_condition(pred: Node, x: Any, y: Any) -> Node | None:
     """Return the condition itself if the branches only repeat it."""
     if x is y or type(x) is not bool or type(y) is not bool:
         return None
@@ -124,7 +124,7 @@ def _packed(f: Callable[[], Any]) -> Callable[[], Any]:
 
 def and_(first: Any, *others: Callable[[], Any]) -> Any:
     """Return the first false operand, else the last; don't run those after it."""
-    value, rest = _until(first, others, False)
+    value, rest = _evaluate_until(first, others, False)
     if not rest:
         return value
     return _one_of(value, _continued(and_, rest), lambda: Falsy(value), "… and …")
@@ -132,7 +132,7 @@ def and_(first: Any, *others: Callable[[], Any]) -> Any:
 
 def or_(first: Any, *others: Callable[[], Any]) -> Any:
     """Return the first true operand, else the last; don't run those after it."""
-    value, rest = _until(first, others, True)
+    value, rest = _evaluate_until(first, others, True)
     if not rest:
         return value
     return _one_of(value, lambda: value, _continued(or_, rest), "… or …")
@@ -141,7 +141,7 @@ def or_(first: Any, *others: Callable[[], Any]) -> Any:
 Later = Sequence[Callable[[], Any]]
 
 
-def _until(value: Any, others: Later, last: bool) -> tuple[Any, Later]:
+def _evaluate_until(value: Any, others: Later, last: bool) -> tuple[Any, Later]:
     """Evaluate operands until one decides, or one whose truth isn't known yet."""
     for k, other in enumerate(others):
         if is_symbolic(value):

@@ -321,10 +321,10 @@ def _difference(expected: Any, actual: Any) -> float:
     (right, skeleton), (found, other) = flatten(expected), flatten(actual)
     if skeleton != other:
         return np.inf
-    return max(map(_gap, right, found), default=0.0)
+    return max(map(_array_difference, right, found), default=0.0)
 
 
-def _gap(right: Any, found: Any) -> float:
+def _array_difference(right: Any, found: Any) -> float:
     if not (is_array(right) or _is_number(right)):
         return 0.0 if right is found or (is_value(right) and right == found) else np.inf
     a, b = (np.asarray(getattr(x, "_array", x)) for x in (right, found))

@@ -172,7 +172,7 @@ class CallableBody:
         node = TapeNode.of(derivative.kept, inputs, kept, about, NONE, place)
         creators: dict[int, TapeNode] = {first: node}
         if more:
-            creators = {i: _choice(node, i, results[i], place) for i in derivative.outputs}
+            creators = {i: _result_node(node, i, results[i], place) for i in derivative.outputs}
         if events.listeners:
             _tell(node, tuple(results[:count]) if more else results[first], operands, arrays)
             for i, choice in creators.items() if more else ():
@@ -189,7 +189,7 @@ class CallableBody:
         found: list[Any] = [None] * len(self.body.inputs)
         if isinstance(y, Tensor):
             call, connected = self._gradient(wrt, present)
-            results: list[Any] = call([*_rejoined(y, saved), *seeds])
+            results: list[Any] = call([*_with_history(y, saved), *seeds])
         else:
             pull = self._pull(wrt, present)
             given = [saved.values[_key(x)] for x in pull.given]
@@ -294,7 +294,7 @@ def _like(body: Body, x: Node) -> Node:
     return body.input({"shape": x.spec.shape, "dtype": x.dtype}, x.name)
 
 
-def _rejoined(y: Tensor, saved: Saved) -> list[Any]:
+def _with_history(y: Tensor, saved: Saved) -> list[Any]:
     """Return the operands of a recorded call as tensors with their history."""
     node: Any = y.creator
     changes.check(node, saved.operands)
@@ -309,7 +309,7 @@ def _rejoined(y: Tensor, saved: Saved) -> list[Any]:
     return operands
 
 
-def _choice(call: TapeNode, index: int, value: Array, place: Any) -> TapeNode:
+def _result_node(call: TapeNode, index: int, value: Array, place: Any) -> TapeNode:
     """Make the tape node of one of several results."""
     return TapeNode.of(_CHOICE, [call], (None, None), value, {"index": index}, place)
 

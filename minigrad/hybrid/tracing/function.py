@@ -182,7 +182,7 @@ class Function:
             with clean_context(), body:
                 nodes = stand_ins(body, arrays)
                 result = self._parameters.call(self._converted, replaced(values, nodes))
-            return ConcreteFunction(body, result, _settle(trace, body))
+            return ConcreteFunction(body, result, _guard_captures(trace, body))
         finally:
             _tracing.stack.pop()
 
@@ -196,7 +196,7 @@ class Function:
         }
 
 
-def _settle(trace: Trace, body: TracedBody) -> dict[int, Callable[[], Any]]:
+def _guard_captures(trace: Trace, body: TracedBody) -> dict[int, Callable[[], Any]]:
     """Guard captured values, too; return getters for those that are reached by a name.
 
     A value that the function itself changed (a counter, say) is a side effect and no reason for a

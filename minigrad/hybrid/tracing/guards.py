@@ -125,11 +125,11 @@ def _same_value(get: Get, before: Any) -> Callable[[], bool]:
 
 
 def _same_object(get: Get, before: Any) -> Callable[[], bool]:
-    held = _held(before)
+    held = _weak_getter(before)
     return lambda: get() is held()
 
 
-def _held(x: Any) -> Get:
+def _weak_getter(x: Any) -> Get:
     """Return a reference that doesn't keep the object alive, if possible."""
     try:
         return weakref.ref(x)
@@ -211,7 +211,7 @@ class _Finder:
             self.object(name, owner, names)
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         for read, cell in cells:
-            self.value("a_closure", read, _cell(cell), names)
+            self.value("a_closure", read, _cell_getter(cell), names)
         around = function.__globals__
         for read in sorted(names.globals & around.keys()):
             get = functools.partial(around.get, read, MISSING)
@@ -243,7 +243,7 @@ class _Finder:
             if isinstance(x, types.FunctionType):
                 self.once(x, owner, name)
             elif is_array(x) or is_value(x):
-                get = _attribute(owner, read)
+                get = _attribute_getter(owner, read)
                 self.guards.append(Guard.of("an_attribute", f"{name}.{read}", get))
 
     def model(self, name: str, model: Any) -> None:
@@ -284,7 +284,7 @@ def _from_library(function: types.FunctionType) -> bool:
     return function.__code__.co_filename.startswith(LIBRARIES)
 
 
-def _cell(cell: types.CellType) -> Get:
+def _cell_getter(cell: types.CellType) -> Get:
     def get() -> Any:
         try:
             return cell.cell_contents
@@ -294,6 +294,6 @@ def _cell(cell: types.CellType) -> Get:
     return get
 
 
-def _attribute(owner: Any, name: str) -> Get:
-    held = _held(owner)
+def _attribute_getter(owner: Any, name: str) -> Get:
+    held = _weak_getter(owner)
     return lambda: getattr(held(), name, MISSING)

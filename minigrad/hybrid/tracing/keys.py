@@ -147,7 +147,7 @@ def _rarer_key(x: Any, operands: Operands) -> Key:
     if isinstance(x, (Node, TensorSpec)):
         operands.append(x)
         operands.symbolic |= isinstance(x, Node)
-        return "array", _numbered(x.spec.shape, operands.lengths), x.dtype
+        return "array", _shape_key(x.spec.shape, operands.lengths), x.dtype
     if isinstance(x, (Tensor, np.ndarray)):
         operands.append(x)
         return "array", x.shape, x.dtype
@@ -160,7 +160,7 @@ def _rarer_key(x: Any, operands: Operands) -> Key:
     return value_key(x) if is_value(x) else Identity(x)
 
 
-def _numbered(shape: Shape | None, lengths: dict[Dim, int]) -> Key:
+def _shape_key(shape: Shape | None, lengths: dict[Dim, int]) -> Key:
     """Return a shape with open lengths as text, equal for equal lengths."""
     if shape is None:
         return None

@@ -61,7 +61,7 @@ def _traced(
     function: Callable[..., Any], examples: tuple[Any, ...], options: Any
 ) -> ConcreteFunction:
     parameters = Parameters(function)
-    values = parameters.bind(transform(examples, _abstract), transform(options, _abstract))
+    values = parameters.bind(transform(examples, _number_spec), transform(options, _number_spec))
     named = zip(parameters.names, values, strict=True)
     arrays = [leaf for name, x in named for leaf in leaves_of(name, x) if is_array(leaf[1])]
     code = python_function(function)[0]
@@ -72,7 +72,7 @@ def _traced(
     return ConcreteFunction(body, result, {})
 
 
-def _abstract(x: Any) -> Any:
+def _number_spec(x: Any) -> Any:
     """Return a number's spec."""
     if isinstance(x, (int, float, np.generic)) and not isinstance(x, (bool, np.bool_)):
         return TensorSpec((), as_array(x, None, "make_graph").dtype)

@@ -105,7 +105,7 @@ def ran_before(jax: Any, arguments: Arguments) -> Stopped | None:
             return []
 
         try:
-            with jax.disable_jit(), _noted(jax, scopes):
+            with jax.disable_jit(), _record_scopes(jax, scopes):
                 closed = jax.make_jaxpr(until)(*arguments.given)
             if calls:
                 return _stopped(jax, arguments, closed, calls[0], scopes)
@@ -122,7 +122,7 @@ def _traced(jax: Any, x: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _noted(jax: Any, scopes: list[str]) -> Iterator[None]:
+def _record_scopes(jax: Any, scopes: list[str]) -> Iterator[None]:
     """Record the named scopes that an error leaves, outermost first."""
     real = jax.named_scope
 

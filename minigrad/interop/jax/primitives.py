@@ -177,7 +177,7 @@ def _conv(
     if len(x.shape) != 4 or batch_group_count != 1 or tuple(lhs_dilation) != (1, 1):
         return NotImplemented
     how = dimension_numbers
-    images, weight = _turned(x, how.lhs_spec), _turned(kernels, how.rhs_spec)
+    images, weight = _permuted(x, how.lhs_spec), _permuted(kernels, how.rhs_spec)
     if any(low != high or low < 0 for low, high in padding):
         if min(min(p) for p in padding) < 0:
             return NotImplemented
@@ -185,10 +185,10 @@ def _conv(
     pads = tuple(low for low, _ in padding)
     steps, apart = tuple(window_strides), tuple(rhs_dilation)
     y = nn.conv2d(images, weight, None, steps, pads, apart, feature_group_count)
-    return _turned(y, np.argsort(how.out_spec).tolist())
+    return _permuted(y, np.argsort(how.out_spec).tolist())
 
 
-def _turned(x: Any, axes: Sequence[int]) -> Any:
+def _permuted(x: Any, axes: Sequence[int]) -> Any:
     return x if list(axes) == sorted(axes) else f.transpose(x, tuple(axes))
 
 
@@ -216,8 +216,8 @@ def _pooled(pool: Callable[..., Any], sums: bool) -> Callable[..., Any]:
         axes = [*(i for i in range(4) if i not in moved), *sorted(moved)]
         size, step = (tuple(v[i] for i in axes[2:]) for v in (window_dimensions, window_strides))
         pads = tuple(padding[i][0] for i in axes[2:])
-        y = pool(_turned(x, axes), size, step, pads)
-        return _turned(y * float(math.prod(size)) if sums else y, np.argsort(axes).tolist())
+        y = pool(_permuted(x, axes), size, step, pads)
+        return _permuted(y * float(math.prod(size)) if sums else y, np.argsort(axes).tolist())
 
     return pooled
 

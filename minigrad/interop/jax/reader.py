@@ -137,7 +137,7 @@ class Reader:
         if any(isinstance(x, Node) and x.graph is not self.builder.graph for x in values):
             return found  # inside a branch or a loop, where nothing has a value yet
         given = [self._value(x) if isinstance(x, Node) else x for x in values]
-        one = _only(jaxpr, equation, free)
+        one = _single_equation(jaxpr, equation, free)
         reader = Reader(self.jax, Builder())
         nodes = [reader.given(f"x{i}", (), x) for i, x in enumerate(given)]
         ends = reader.read(one, (), nodes)
@@ -157,7 +157,7 @@ class Reader:
 
     def _alone(self, jaxpr: Any, equation: Any, free: Sequence[Any]) -> Callable[..., Any]:
         """Return one equation as a function of the variables that it reads."""
-        one = _only(jaxpr, equation, free)
+        one = _single_equation(jaxpr, equation, free)
         return lambda *values: self.jax.core.eval_jaxpr(one, (), *values)
 
     def _value(self, node: Node) -> Any:
@@ -280,12 +280,12 @@ class Reader:
 
     def _suspected(self, equation: Any, run: Callable[..., Any], free: Sequence[Any]) -> None:
         """Note an equation that JAX may refuse to differentiate, and its line."""
-        if all(any(map(_real, xs)) for xs in (free, equation.outvars)):
+        if all(any(map(_is_inexact, xs)) for xs in (free, equation.outvars)):
             self.suspects.append((equation.primitive.name, self.line, run, free))
 
     def _pulled(self, run: Callable[..., Any], gs: Mapping[int, Any], *xs: Any) -> dict[int, Any]:
         """Compute JAX's gradients of the real and complex xs from those of the results."""
-        real = [i for i, x in enumerate(xs) if _real(x)]
+        real = [i for i, x in enumerate(xs) if _is_inexact(x)]
 
         def of(*reals: Any) -> list[Any]:
             moved = dict(zip(real, reals, strict=True))
@@ -297,7 +297,7 @@ class Reader:
 
     def _cotangent(self, y: Any, g: Any) -> Any:
         """Convert a result's gradient for JAX; None becomes zeros."""
-        if not _real(y):
+        if not _is_inexact(y):
             return np.zeros(y.shape, self.jax.dtypes.float0)
         return self.jax.numpy.zeros_like(y) if g is None else self.jax.numpy.asarray(g, y.dtype)
 
@@ -385,7 +385,7 @@ def _literal(x: Any) -> Any:
     return np.asarray(x.val, x.aval.dtype)[()]
 
 
-def _only(jaxpr: Any, equation: Any, free: Sequence[Any]) -> Any:
+def _single_equation(jaxpr: Any, equation: Any, free: Sequence[Any]) -> Any:
     """Return a jaxpr with this equation alone, whose inputs are the variables it reads."""
     results = list(equation.outvars)
     return jaxpr.replace(constvars=[], invars=list(free), outvars=results, eqns=[equation])
@@ -398,7 +398,7 @@ def _distinct(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[A
     return list(known), list(known.values())
 
 
-def _real(x: Any) -> bool:
+def _is_inexact(x: Any) -> bool:
     """Return whether a value or variable is real or complex, so that it has a gradient."""
     dtype = getattr(x, "aval", x).dtype
     return isinstance(dtype, np.dtype) and dtype.kind in "fc"

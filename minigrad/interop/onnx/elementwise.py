@@ -46,7 +46,7 @@ def like(x: Any, y: Any) -> Any:
 
 
 @operator("Max", "Min", "Sum", "Mean")
-def _many(call: OnnxCall) -> Any:
+def _variadic(call: OnnxCall) -> Any:
     op = {"Max": ops.maximum, "Min": ops.minimum}.get(call.name, ops.add)
     xs = call.all()
     y = reduce(op, xs)

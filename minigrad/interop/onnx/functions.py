@@ -19,14 +19,14 @@ def function_body(node: Any, domain: str, version: int, operands: list[Any]) -> 
         return None
     if schema.has_function:
         chosen = _newest(schema.function_opset_versions, version)
-        return _whole(_parsed(schema.get_function_with_opset_version(chosen)), schema)
+        return _with_defaults(_parsed(schema.get_function_with_opset_version(chosen)), schema)
     if schema.has_context_dependent_function:
         kinds = [_kind(onnx, x) for x in operands]
         chosen = _newest(schema.context_dependent_function_opset_versions, version)
         text = schema.get_context_dependent_function_with_opset_version(
             chosen, node.SerializeToString(), kinds
         )
-        return _whole(_parsed(text), schema)
+        return _with_defaults(_parsed(text), schema)
     return None
 
 
@@ -35,7 +35,7 @@ def _newest(versions: list[int], version: int) -> int:
     return max([v for v in versions if v <= version], default=min(versions))
 
 
-def _whole(body: Any, schema: Any) -> Any:
+def _with_defaults(body: Any, schema: Any) -> Any:
     """Add to a body the default values of attributes that a call may leave out."""
     named = {a.name for a in body.attribute_proto}
     for name, attribute in schema.attributes.items():

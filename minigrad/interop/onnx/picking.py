@@ -61,7 +61,7 @@ def _gather_nd(call: OnnxCall) -> Any:
     return ops.take(rows, places, axis=0)
 
 
-def _put(call: OnnxCall, x: Any, values: Any, places: Any, how: str) -> Any:
+def _scatter(call: OnnxCall, x: Any, values: Any, places: Any, how: str) -> Any:
     """Put values at flat indices of x, or reduce them with the elements there."""
     if how == "none":
         return put(x, values, places)
@@ -92,7 +92,7 @@ def _edge(x: Any, sign: int) -> Any:
 def _scatter_elements(call: OnnxCall) -> Any:
     axis, how = call.axis(0), call.attr("reduction", "none")
     if call.rank() == 1:
-        return _put(call, call[0], call[2], _from_zero(call, 0), how)
+        return _scatter(call, call[0], call[2], _from_zero(call, 0), how)
     shape, form = call.known_shape(), call.known_shape(1)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     grid = sum(
@@ -104,7 +104,7 @@ def _scatter_elements(call: OnnxCall) -> Any:
         np.zeros(form, np.int64),
     )
     places = _from_zero(call, axis) * strides[axis] + grid
-    return _put(call, call[0], call[2], places, how)
+    return _scatter(call, call[0], call[2], places, how)
 
 
 @operator("ScatterND")
@@ -115,7 +115,7 @@ def _scatter_nd(call: OnnxCall) -> Any:
     inner = np.arange(size).reshape(shape[axes:])
     for _ in shape[axes:]:
         places = ops.expand_dims(places, axis=-1)
-    return _put(call, call[0], call[2], places * size + inner, call.attr("reduction", "none"))
+    return _scatter(call, call[0], call[2], places * size + inner, call.attr("reduction", "none"))
 
 
 @operator("TensorScatter")

@@ -26,7 +26,7 @@ def _pool(call: OnnxCall) -> Any:
     single = call.name != "MaxPool" or len(call.node.output) < 2
     if call.attr("ceil_mode", 0):
         pads = [
-            _up(call, *row)
+            _ceil_padding(call, *row)
             for row in zip(lengths, size, strides, dilations, pads, strict=True)
         ]  # fmt: skip
     y = _pooled(call, x, size, strides, dilations, pads)
@@ -35,7 +35,7 @@ def _pool(call: OnnxCall) -> Any:
     return y, _places(call, x, size, strides, dilations, pads)
 
 
-def _up(
+def _ceil_padding(
     call: OnnxCall, n: Any, k: int, step: int, apart: int, pad: tuple[int, int]
 ) -> tuple[int, int]:
     """Return the padding, extended at the end for the last window of a rounded-up count."""
@@ -58,20 +58,20 @@ def _pooled(
             framed_options = {"padding": tuple(a for a, _ in pads)} if any(map(any, pads)) else {}
             return ops.max_pool2d(x, **options, **framed_options)
         lowest = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-        return reduce(at_least, _taps(framed(x, pads, lowest), size, strides, dilations))
+        return reduce(at_least, _window_values(framed(x, pads, lowest), size, strides, dilations))
     frame = framed(x, pads)
     if call.name == "LpPool":
         p = call.attr("p", 2)
-        powers = [ops.pow(ops.abs(t), p) for t in _taps(frame, size, strides, dilations)]
+        powers = [ops.pow(ops.abs(t), p) for t in _window_values(frame, size, strides, dilations)]
         return ops.pow(reduce(ops.add, powers), 1 / p)
     if plain:
         y = ops.avg_pool2d(frame, **options)
     else:
-        y = reduce(ops.add, _taps(frame, size, strides, dilations)) / math.prod(size)
-    return y * _share(call, size, strides, dilations, pads) if any(map(any, pads)) else y
+        y = reduce(ops.add, _window_values(frame, size, strides, dilations)) / math.prod(size)
+    return y * _mean_factor(call, size, strides, dilations, pads) if any(map(any, pads)) else y
 
 
-def _share(call: OnnxCall, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
+def _mean_factor(call: OnnxCall, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
     """Return the factor for means that leave out the padding, or a part of it."""
     lengths = call.known_shape()[2:] if any(map(any, pads)) else ()
     ones = np.ones((1, 1, *lengths), np.float32)
@@ -82,11 +82,11 @@ def _share(call: OnnxCall, size: Any, strides: Any, dilations: Any, pads: Any) -
             own = list(pads)
         ones = framed(ones, own, 1)  # what rounding up adds is left out
         pads = [(0, b - c) for (_, b), (_, c) in zip(pads, own, strict=True)]
-    taps = _taps(framed(ones, pads), size, strides, dilations)
+    taps = _window_values(framed(ones, pads), size, strides, dilations)
     return math.prod(size) / np.maximum(reduce(ops.add, taps), 1)
 
 
-def _taps(frame: Any, size: Any, strides: Any, dilations: Any) -> list[Any]:
+def _window_values(frame: Any, size: Any, strides: Any, dilations: Any) -> list[Any]:
     """Return for each element of the window its values at all window positions."""
     lengths = frame.shape[-len(size) :]
     if None in lengths:
@@ -113,8 +113,8 @@ def _places(call: OnnxCall, x: Any, size: Any, strides: Any, dilations: Any, pad
     numbers = reshaped(counted(call.reader, 0, product(shape)), [shape[i] for i in order])
     numbers = ops.transpose(numbers, axes=tuple(order))
     lowest = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    taps = ops.stack(*_taps(framed(x, pads, lowest), size, strides, dilations), axis=0)
-    where = ops.stack(*_taps(framed(numbers, pads), size, strides, dilations), axis=0)
+    taps = ops.stack(*_window_values(framed(x, pads, lowest), size, strides, dilations), axis=0)
+    where = ops.stack(*_window_values(framed(numbers, pads), size, strides, dilations), axis=0)
     chosen = ops.expand_dims(ops.argmax(taps, axis=0), axis=0)
     return ops.squeeze(ops.gather(where, chosen, axis=0), axis=0)
 

@@ -36,7 +36,7 @@ def loaded(model: Any) -> Any:
     if not proto.HasField("graph") or not proto.opset_import:
         raise FormatError("onnx_no_model", kind=f"{len(data)} bytes")
     if isinstance(model, (str, os.PathLike)):
-        _external(proto, os.path.dirname(os.path.abspath(os.fspath(model))))
+        _read_external(proto, os.path.dirname(os.path.abspath(os.fspath(model))))
     return proto
 
 
@@ -51,7 +51,7 @@ def _read(path: Any) -> bytes:
         return file.read()
 
 
-def _external(model: Any, folder: str) -> None:
+def _read_external(model: Any, folder: str) -> None:
     """Read external data from the model's folder, and no more than it claims."""
     for tensor in model.graph.initializer:
         if not tensor.external_data:

@@ -122,18 +122,18 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
             about.frozen = [n for n, p in module.named_parameters() if not p.requires_grad]
             about.lost = tuple(dict.fromkeys(builder.lost))
             values, found, refused = original(torch, module, given, shape, about.lost, shared)
-            about.refused = None if refused is None else _placed(builder, refused)
+            about.refused = None if refused is None else _with_location(builder, refused)
     except TraceError:
         raise
     except Exception as error:  # whatever PyTorch cannot hand to us
         where = location(torch, error)
         why = reason(error)
         raise TraceError("model_unrecorded", system=SYSTEM, reason=why, ran=where) from error
-    about.precise = lambda: _precise(torch, module, inputs)
+    about.precise = lambda: _in_float64(torch, module, inputs)
     return builder.captured(SYSTEM, nodes, values, found, about)
 
 
-def _placed(builder: Builder, refused: Refused) -> Refused:
+def _with_location(builder: Builder, refused: Refused) -> Refused:
     """Add to PyTorch's refusal to differentiate the operator that it names and its line."""
     named = [name for name in builder.lost if name in refused.reason]
     boxes = {f"{SYSTEM}_{name}".replace(".", "_"): name for name in named}
@@ -144,7 +144,7 @@ def _placed(builder: Builder, refused: Refused) -> Refused:
     return Refused(refused.reason, boxes[last.op.name], (last.code, last.lasti))
 
 
-def _precise(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured | None:
+def _in_float64(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured | None:
     """Capture the model in float64, where rounding hardly matters; None if it fails."""
 
     def double(x: Any) -> Any:
@@ -166,7 +166,7 @@ def _exported(
     try:
         with torch.enable_grad(), functions.kept():
             with lines.noted(), _returning_tensors(torch, module):
-                program = torch.export.export(module, _asking(torch, inputs))
+                program = torch.export.export(module, _grad_inputs(torch, inputs))
             if _depends_on_values(torch, program):
                 return None
             inline_regions(program.graph_module)
@@ -219,7 +219,7 @@ def _is_plain(torch: Any, program: Any) -> bool:
     return True
 
 
-def _asking(torch: Any, inputs: Sequence[Any]) -> Any:
+def _grad_inputs(torch: Any, inputs: Sequence[Any]) -> Any:
     """Copy the inputs; those that can have a gradient require one."""
 
     def track(x: Any) -> Any:
@@ -273,14 +273,14 @@ def _named(torch: Any, module: Any, inputs: Sequence[Any]) -> tuple[dict[str, An
     for path, x in flat:
         place, *keys = (next(getattr(k, w) for w in WHERE if hasattr(k, w)) for k in path)
         name = names[place] if place < len(names) else f"x{place + 1}"
-        named[_free("_".join(map(str, (name, *keys))), named)] = x
+        named[_free_name("_".join(map(str, (name, *keys))), named)] = x
     return named, shape
 
 
 WHERE = ("key", "idx", "name")  # how a step of a path through a container says where it leads
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def _free_name(name: str, taken: Collection[str]) -> str:
     """Return the name, with a number appended if it is taken."""
     numbered = (f"{name}_{i}" for i in itertools.count(1))
     return name if name not in taken else next(n for n in numbered if n not in taken)

@@ -262,7 +262,7 @@ def first(layer: Any, count: int) -> Any:
     return several
 
 
-def _still(x: Any, w: Any, b: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
+def _fixed_norm(x: Any, w: Any, b: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
     return _by_statistics(x, w, b, mean, var, eps)
 
 
@@ -287,5 +287,5 @@ LAYERS: Table = {
     "native_batch_norm": first(_batch_norm, 3),
     "_native_batch_norm_legit": first(_batch_norm, 3),
     "_native_batch_norm_legit_functional": first(_batch_norm, 5),
-    "_native_batch_norm_legit_no_training": first(_still, 3),
+    "_native_batch_norm_legit_no_training": first(_fixed_norm, 3),
 }

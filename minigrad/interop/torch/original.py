@@ -76,7 +76,7 @@ def original(
     written = [x.clone() if isinstance(x, torch.Tensor) else x for x in given.values()]
     modes = (torch.enable_grad(), seeded(torch), readable(torch), applied_by(torch))
     with contextlib.ExitStack() as stack:
-        for mode in (*modes, _cutting(torch, lost)):
+        for mode in (*modes, _stop_gradients(torch, lost)):
             stack.enter_context(mode)
         arguments = torch.utils._pytree.tree_unflatten(written, shape)
         result = called(torch, module, state, arguments)
@@ -104,7 +104,7 @@ def readable(torch: Any) -> Any:
     return Reading()
 
 
-def _cutting(torch: Any, lost: Collection[str]) -> contextlib.AbstractContextManager[Any]:
+def _stop_gradients(torch: Any, lost: Collection[str]) -> contextlib.AbstractContextManager[Any]:
     """Stop gradients at these operators."""
     if not lost:
         return contextlib.nullcontext()

@@ -90,7 +90,7 @@ def _slice_written(
     if not places or len(places) == x.shape[dim]:
         return part if places else x
     if step != 1:
-        return _written(x, part, _along(x, dim, slice(start, end, step)))
+        return _index_put(x, part, _along(x, dim, slice(start, end, step)))
     before, after = slice(0, places.start), slice(places.stop, None)
     around = [x[_along(x, dim, s)] for s in (before, after)]
     parts = [around[0], part, around[1]]
@@ -102,7 +102,7 @@ def _select_written(x: Any, part: Any, dim: int, index: int) -> Any:
     return f.where(_mask(x, dim, [index % x.shape[dim]]), f.expand_dims(part, dim), x)
 
 
-def _written(x: Any, part: Any, key: Any) -> Any:
+def _index_put(x: Any, part: Any, key: Any) -> Any:
     """Return a copy of x with `x[key] = part` done; a key may also be a function to a view."""
     places = np.full(tuple(x.shape), -1)
     numbers = np.arange(math.prod(part.shape)).reshape(part.shape)
@@ -135,7 +135,7 @@ def _strided_written(
     x: Any, part: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None
 ) -> Any:
     """Return x after a write to a strided view; PyTorch's own gradient drops the rest of x."""
-    return _written(x, part, lambda places: _strided(places, size, stride, offset))
+    return _index_put(x, part, lambda places: _strided(places, size, stride, offset))
 
 
 def _diagonal_written(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
@@ -144,7 +144,7 @@ def _diagonal_written(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: i
         view.flags.writeable = True
         return view
 
-    return _written(x, part, diagonal)
+    return _index_put(x, part, diagonal)
 
 
 def _mask(x: Any, dim: int, places: Sequence[int]) -> Any:

@@ -25,7 +25,7 @@ class Aliases:
     def add(self, x: Any) -> None:
         """Add a tensor, and keep it alive."""
         if isinstance(x, self.torch.Tensor) and x.layout == self.torch.strided:
-            self._seen.setdefault(_memory(x), {})[id(x)] = x
+            self._seen.setdefault(_storage_id(x), {})[id(x)] = x
 
     def sharing(self, x: Any) -> Iterator[tuple[Any, Any]]:
         """Yield the other tensors in this memory, each with its elements' positions in `x`.
@@ -33,7 +33,7 @@ class Aliases:
         -1 is the position of an element that is not in `x`.
         """
         own = _addresses(x)
-        for y in list(self._seen.get(_memory(x), {}).values()):
+        for y in list(self._seen.get(_storage_id(x), {}).values()):
             if y is x or y.dtype != x.dtype:
                 continue
             others = _addresses(y)
@@ -44,7 +44,7 @@ class Aliases:
                 yield y, found
 
 
-def _memory(x: Any) -> int:
+def _storage_id(x: Any) -> int:
     return int(x.untyped_storage()._cdata)
 
 
