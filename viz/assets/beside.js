@@ -93,6 +93,11 @@ function table(data, parent) {
   sheet.innerHTML = data.sheet;
   sheet.hidden = !data.sheet;
   const rows = /** @type {NodeListOf<HTMLElement>} */ (sheet.querySelectorAll("tbody tr"));
+  sheet.querySelectorAll("th").forEach((head, i) => { // numbers are read from their last digit
+    const cells = [...rows].map((row) => row.children[i]);
+    if (2 * cells.filter((cell) => /^-?[\d.]+( ?[kMGBs%✓✗!]*)?$/.test(cell.textContent ?? "")).length <= cells.length) return;
+    for (const cell of [head, ...cells]) cell.classList.add("mg-end");
+  });
   /** @type {HTMLElement | undefined} */
   let current;
   // As high as some whole rows, scrolled to this one and the row before it.

@@ -1,6 +1,6 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
 const CODE = 19.5; // pixels of a line of code
-const PANE = { aside: 24, above: 22, title: 28, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
+const PANE = { aside: 24, above: 22, chart: 16, title: 28, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
 const SLOW = 1200; // milliseconds of a step
 const LEAST = 150; // pixels of the drawings, however much stands around them
 
@@ -50,7 +50,8 @@ function needs(data, each) {
     const drawn = drawing == null ? undefined : size(data.drawings[drawing].svg);
     if (drawn) return { width: drawn[0] + PANE.aside, height: drawn[1] + PANE.above, fixed: PANE.title };
     const [wide, high] = size(svg) ?? [PANE.wide, code.length ? code.length * CODE : PANE.high];
-    return { width: wide + PANE.aside, height: 1, fixed: PANE.title + high + PANE.above, whole: svg.includes('width="100%"') };
+    const whole = svg.includes('width="100%"'); // it has its margins
+    return { width: wide + PANE.aside, height: 1, fixed: PANE.title + high + (whole ? PANE.chart : PANE.above), whole };
   });
   const most = (/** @type {"width" | "height" | "fixed"} */ name) => Math.max(...found.map((one) => one[name]));
   return { width: most("width"), height: most("height"), fixed: most("fixed"), whole: found.some((one) => one.whole) };

@@ -5,6 +5,7 @@ const SPARE = 14; // pixels that a number may be wider than its card
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
 const [THIN, STRIP, DIGIT, SLIVER] = [8, 5, 10, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, and of bars below it
+const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
@@ -63,25 +64,31 @@ function lift(g) {
 }
 
 /**
- * The name of a frame, where no card is: from its left, all of it or what it says of a body, "else" of
- * "Cond: else"; or that from its right. @param {Element} g @param {number} scale @param {Extent[]} cards
+ * The name of a frame, inside it where no card is: from its left, all of it or what it says of a body;
+ * or that from its right, where an arm of a Cond always has it. @param {Element} g @param {number} scale @param {Extent[]} cards
  */
 function nameFrame(g, scale, cards) {
   const text = /** @type {SVGElement} */ (g.querySelector(".mg-frame-name"));
   const name = (text.dataset.name ??= text.textContent ?? "");
   const [[left = 0], [top = 0], [wide = 0]] = ["x", "y", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
   const [edge, last] = [(4 * BRIEF.edge) / scale, name.split(": ").pop() ?? ""];
-  const places = [[name, 0], [last, 0], [last, 1]].map(([said, end]) => {
-    const long = written(String(said)) / scale;
+  const arm = name.includes(": ") && ARMS[last];
+  const places = (arm ? [[arm, 1], [arm, 0]] : [[name, 0], [last, 0], [last, 1]]).map(([word, end]) => {
+    const said = /** @type {string | Pair} */ (word);
+    const long = Math.max(...[said].flat().map(written)) / scale;
     return { said, from: end ? left + wide - edge - long : left + edge, long };
   });
-  const low = top + (BRIEF.line - 1) / scale;
+  const low = top + (BRIEF.line + 3) / scale;
   const fits = places.filter(({ long }) => long <= wide - edge);
   const free = fits.find(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
   const { said, from } = free ?? fits[0] ?? { said: "", from: left };
-  text.textContent = String(said);
+  if (typeof said === "string") text.textContent = said;
+  else {
+    text.textContent = "";
+    bilingual(said, text);
+  }
   text.setAttribute("x", String(from));
-  text.setAttribute("y", String(top + (BRIEF.line - 1.5) / scale));
+  text.setAttribute("y", String(top + (BRIEF.line + 1) / scale));
   text.setAttribute("text-anchor", "start");
 }
 
@@ -124,7 +131,6 @@ function brief(g, scale) {
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room) }));
-  if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
   for (const part of ["value", "grad"])
     g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part));

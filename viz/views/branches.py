@@ -168,8 +168,7 @@ def _first_line(error: GraphError) -> Pair:
 
 def _result(run: Ran) -> str:
     """Return a way's result, "!" added if right by chance: a decision went the other way."""
-    sign = " ✗" if not run.right else " !" if run.turn is not None else ""
-    return run.result + sign
+    return run.result + (" ✗" if not run.right else " !" if run.turn is not None else "")
 
 
 def _results(able: dict[str, Mode], i: int) -> Pair:

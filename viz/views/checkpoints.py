@@ -30,7 +30,7 @@ __all__ = ["checkpoints"]
 POSITIONS = 8  # of the slider, from no budget to the least
 SOURCES = ("Placeholder", "Variable", "Constant")
 HEAD = ("budget", "bytes", "again", "kernels")
-HEIGHT, ABOVE, BELOW = 124, 31, 20  # pixels
+HEIGHT, ABOVE, BELOW = 130, 37, 20  # pixels
 STEADY = "stroke-width:1.4;vector-effect:non-scaling-stroke"  # however it is stretched
 
 
@@ -155,10 +155,10 @@ class _Results:
 
 
 def _caption(choice: Choice, graph: Graph) -> Pair:
-    kept = len(_kept(choice, graph))
+    counts = {"kept": len(_kept(choice, graph)), "again": len(choice.again)}
     if choice.budget is None:
-        return row("checkpoints_whole", kept=kept)
-    return row("checkpoints_step", budget=size(choice.budget), kept=kept, again=len(choice.again))
+        return row("checkpoints_whole", **counts)
+    return row("checkpoints_step", budget=size(choice.budget), **counts)
 
 
 def _cells(choice: Choice) -> tuple[Pair, ...]:
@@ -170,9 +170,7 @@ def _cells(choice: Choice) -> tuple[Pair, ...]:
 def _peak_text(choice: Choice) -> Pair:
     held = choice.planned.held
     peak = int(held.max(initial=0))
-    return row(
-        "checkpoints_peak", peak=size(peak), at=int(held.argmax()) if peak else 0, steps=len(held)
-    )
+    return row("checkpoints_peak", peak=size(peak), at=[*held, 0].index(peak), steps=len(held))
 
 
 def _area(choice: Choice, first: Choice, peak: Pair) -> str:
@@ -189,22 +187,25 @@ def _area(choice: Choice, first: Choice, peak: Pair) -> str:
         return f'<polygon points="{points}" style="fill:{fill};stroke:{stroke};{STEADY}"/>'
 
     fill, stroke = (f"light-dark({a}, {b})" for a, b in (TINTS["static"], MODES["static"]))
-    shapes, texts = [outline(held, fill, stroke)], []
-    if budget:
-        shapes.append(outline(first.planned.held, "none", _color("line")))
-    whole = html("checkpoints_before", "tspan", size=size(top)) if budget else escape(size(top))
-    texts.append(_text(0, high(top) - 5, whole))
-    for part, number, anchor in ((0, 0, "start"), (100, last, "end")):
-        texts.append(_text(part, HEIGHT - 6, str(number), anchor))
-    texts.append(_text(50, HEIGHT - 6, html("chart_step", "tspan"), "middle"))
+    shapes = [outline(held, fill, stroke)]
+    now, at = int(held.max(initial=0)), int(first.planned.held.argmax()) + 0.5
+    key = "checkpoints_before" if budget else "checkpoints_alone"
+    said = html(key, "tspan", size=size(top), now=size(now))
+    axis = (0, "0", "start"), (50, html("chart_step", "tspan"), "middle"), (100, str(last), "end")
+    texts = [_text(0, 12, said), *(_text(x, HEIGHT - 6, *words) for x, *words in axis)]
     if boundary is not None:
         shapes.append(_line((boundary, high(0)), (boundary, high(top)), "grad", "2 3"))
         begins = html("chart_backward", "tspan")
-        texts.append(_text(100 * boundary / last, 12, begins, "middle", "grad"))
+        texts.append(_text(100 * boundary / last, high(top) - 6, begins, "middle", "grad"))
     if budget:
+        shapes.append(outline(first.planned.held, "none", _color("line")))
         shapes.append(_line((0, high(budget)), (last, high(budget)), "ink", "6 4"))
         limit = html("checkpoints_budget_line", "tspan", size=size(budget))
-        texts.append(_text(100, high(budget) - 5, limit, "end", "ink"))
+        line = high(budget) + (-5 if high(budget) > high(top) + 20 else 14)  # clear of other words
+        texts.append(_text(100, line, limit, "end", "ink"))
+        shapes.append(_line((at, high(top)), (at, high(now)), "ink"))
+        tip = f'<path d="M-4,-7H4L0,0Z" style="fill:{_color("ink")}"/></svg>'
+        texts.append(f'<svg x="{100 * at / last:.1f}%" y="{high(now)}" overflow="visible">{tip}')
     use = ROWS["checkpoints_use"]
     label = escape(both((f"{use[0]}: {peak[0]}", f"{use[1]}：{peak[1]}")))
     return (
