@@ -208,6 +208,19 @@ def halved(params: Any, x: Any) -> Any:
     return x / 2 if x > 0 else x  # only with a value
 
 
+def test_what_ran_before_a_failure_is_what_runs_without_it() -> None:
+    """BatchNorm also counts its batches, which no result is made of."""
+
+    def added(width: int) -> int:
+        net = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(width, 2))
+        data = viz.step(net, torch.ones(5, 6), whole=True).data
+        assert ("failed" in data) == (width != 8)
+        names = [o["op"] for o in data["operators"]]
+        return names[: names.index("ReLU")].count("Add")
+
+    assert added(9) == added(8) == 2
+
+
 @pytest.mark.parametrize("function", [jax_net, jitted, mapped, halved])
 def test_a_jax_function_that_raises_shows_what_ran(
     function: Any, capfd: pytest.CaptureFixture[str]

@@ -240,6 +240,23 @@ def test_a_finding_leads_to_its_operator(name: str, one: Page, pages: dict[str, 
     assert 0 < state(page, "atlas.time") < 2 * state(page, "atlas.m.n")
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_a_phone_has_a_button_for_what_is_worth_a_look(
+    name: str, one: Page, pages: dict[str, Path]
+) -> None:
+    page = opened(one, pages[name], 390)
+    look = page.locator(".mg-x-look")
+    box = look.bounding_box()
+    assert box is not None
+    assert box["height"] >= 44
+    assert not page.locator(".mg-x-finding").first.is_visible()
+    look.click()
+    page.locator(".mg-x-finding").first.wait_for(state="visible")
+    look.click()
+    page.locator(".mg-x-finding").first.wait_for(state="hidden")
+    assert not opened(page, pages[name]).locator(".mg-x-look").is_visible()
+
+
 def test_every_way_back_ends_at_the_overview(one: Page, pages: dict[str, Path]) -> None:
     page = opened(one, pages["torch"])
     canvas = page.locator(".mg-x-stage canvas")
@@ -297,6 +314,9 @@ def test_the_table_follows_the_open_module_and_is_sorted_by_a_click(
     assert len(times) > 1
     page.locator(".mg-x-score").click(position={"x": 900, "y": 30})
     assert state(page, "atlas.focus.name") == name  # its part of the axis is all there is
+    page.keyboard.press("f")  # another module: its parts are in the order in which they run
+    settled(page)
+    assert state(page, f"{rows}.filter(Boolean)") == state(page, "atlas.m.rows")
 
 
 def test_a_broken_model_says_where(tmp_path: Path, one: Page) -> None:

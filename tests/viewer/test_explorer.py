@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explored import jax_like, torch_like
+from explored import differing, jax_like, stopped, torch_like
 
 import minigrad as mg
 import viz
@@ -22,7 +22,7 @@ from viz.explorer.modules import Module, assigned, module_tree
 from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
 from viz.explorer.still import Still
 from viz.explorer.witness import RunRecorder
-from viz.views.explore import FirstView, explorer_of, name_of
+from viz.views.explore import FirstView, explorer_of, name_of, stopped_explorer
 from viz.words.progress import progress
 from viz.words.text import row
 
@@ -357,6 +357,35 @@ def test_times_are_those_of_several_runs_and_parameters_are_marked_as_fixed() ->
     made = build.captured("Other", [y], [np.ones((2, 3), np.float32)], {})
     rows = Content("net", made, RunRecorder(made)).operators
     assert [row.get("fixed", False) for row in rows] == [True, False]
+
+
+def test_of_many_elements_the_first_and_the_extremes_are_told() -> None:
+    x = np.linspace(-1, 1, 200, dtype=np.float32).reshape(10, 20)
+    x[0, 0], x[3, 4], x[5, 6], x[7, 8] = 0.5, 9, -9, np.nan
+    assert portrait(x)["at"] == (0.5, 64, 106)
+    assert "at" not in portrait(x[:2])
+    assert portrait(np.float32("nan"))["mean"] == "nan"  # a loss that is lost is still shown
+
+
+def test_relu_behind_nan_is_said_to_differ_from_pytorch() -> None:
+    data = content(torch_like(broken=True)).data
+    assert [f["about"] for f in data["findings"] if f["bad"]] == ["nan", "nan_relu", "nan_back"]
+    assert "Gradients before blocks.2.act may be 0 here" in said(data)[1]
+
+
+def test_what_half_precision_would_change_is_said_first() -> None:
+    found = content(differing(torch_like())).data["findings"]
+    assert "in float32 instead of float16" in found[0]["text"][0]
+    assert "float16 的舍入和溢出" in found[0]["text"][1]
+
+
+def test_an_explorer_says_in_one_line_what_failed() -> None:
+    made = stopped_explorer(torch_like, stopped(torch_like()))
+    assert made is not None
+    assert made.error is not None
+    assert repr(made).startswith("Explorer: torch_like")
+    assert str(made.error).partition(".")[0][:40] in repr(made)
+    assert "\n" not in repr(made)
 
 
 def test_few_elements_are_kept_as_numbers() -> None:

@@ -165,8 +165,13 @@ function drawCard(atlas, node, box, alpha, opened) {
       y = box.y + 35;
     } else if (used + c.measureText(brief).width + 8 <= w - (times ? 24 : 0))
       pen.text(brief, x + w - (times ? 22 : 0), box.y + 16, null, "right");
-    const h = box.y + box.h - 6 - y;
+    const foot = box.h >= 110 && node.grad && m.end > m.n ? 16 : 0;
+    const h = box.y + box.h - 6 - foot - y;
     if (h >= 8) drawPictures(atlas, node, { x, y, w, h }, value, gradient);
+    if (!foot || !gradient) return;
+    c.fillStyle = gradient.bad ? ink.bad : ink.grad;
+    pen.font(11);
+    pen.text(`|∂y| ${gradient.bad ? "✗" : figure(gradient.norm)}`, x, box.y + box.h - 8, w);
     return;
   }
   pen.font(box.h >= 150 ? 14 : 13, 650);
@@ -264,6 +269,7 @@ function drawPictures(atlas, node, { x, y, w, h }, value, gradient) {
   if (tensor && isNumber(tensor)) {
     c.fillStyle = value ? ink.ink : ink.soft;
     pen.font(Math.min(30, Math.max(11, h * 0.7)), 650);
+    if (value?.bad) c.fillStyle = ink.bad;
     pen.text(value ? figure(value.mean) : "?", x, y + h * 0.62 + 4, w);
     return;
   }

@@ -60,7 +60,7 @@ def _find_nonfinite(data: Mapping[str, Any]) -> list[Finding]:
             fields = {"name": path_of(data, broken[0]), "count": bad(broken[0], of)}
             found.append(_finding(key, broken[0], True, **fields, line=line))
     if data["backward"] and data.get("system") == "PyTorch":
-        passed = [i for i, o in enumerate(operators) if o["op"] in RECTIFIERS and bad(i, "v")][:1]
+        passed = [i for i, o in enumerate(operators) if o["op"] in RECTIFIERS and bad(i, "v")][-1:]
         found[1:1] = [_finding("explorer_nan_relu", i, True, name=path_of(data, i)) for i in passed]
     return found
 

@@ -16,6 +16,7 @@ from minigrad.interop.captured import About, Builder, Refused, Stopped, frames_o
 from minigrad.interop.torch.eager import GraphNotes, Notes
 from minigrad.interop.torch.lines import Lines
 from minigrad.interop.torch.reader import SYSTEM, leaves, quiet
+from minigrad.ops import state
 from minigrad.ops.methods import Value
 from minigrad.static import Node
 
@@ -65,7 +66,7 @@ def ran_before(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -
     made = [n for n in builder.graph.nodes if n in builder.originals]
     read = {x for n in made for x in n.inputs}
     read |= {n for n in made if n.op is ops.stop_gradient}  # unread ones are what autograd saves
-    ends = [n for n in made if n not in read]
+    ends = [n for n in made if n not in read and not _counts(n)]
     about = About(refused=Refused("", ""), recorded=True)
     name = where.text if where is not None else type(module).__name__
     operands: list[Node] = []
@@ -88,6 +89,11 @@ def ran_before(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -
         None if where is None else (where.code, where.lasti),
         [scope for scope in rest if scope not in visited],
     )
+
+
+def _counts(node: Node) -> bool:
+    """Return whether a node counts a buffer up, as BatchNorm does for the batches it has seen."""
+    return node.dtype.kind == "i" and any(x.op is state.variable for x in node.inputs)
 
 
 def _raise(op: Op, operands: list[Any], error: TraceError, cause: Exception) -> Any:
