@@ -14,7 +14,7 @@ from minigrad_lessons.lesson.answers import brief, equal, items_of, single
 from viz.words.text import Pair, row
 
 # What an index may follow without a space: a name of Python, or an index.
-NAME = re.compile(r"(?:^|[.,，] ?)[A-Za-z_]\w*$|\]$", re.ASCII)
+NAME = re.compile(r"(?:^|[.,，“] ?)[A-Za-z_]\w*$|\]$", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,8 @@ class Comparison:
     def _first_name(self, got: Any, want: Any, at: Pair) -> Pair | None:
         """Describe the first expected key that is missing or wrong, else an unexpected one."""
         if not isinstance(got, dict):
-            names = ("", "")
-            for name in want:
-                names = self._joined(names, name)
+            english, chinese = zip(*(self.translate(str(name)) for name in want), strict=True)
+            names = ", ".join(english), "，".join(chinese)
             return _row(at, "check_names", "check_names_at", value=self.brief(got), names=names)
         right = [n for n in want if n in got and equal(got[n], want[n], self.tolerance)]
         wrong = next((name for name in want if name not in right), None)
@@ -82,7 +81,9 @@ class Comparison:
 
     def _joined(self, at: Pair, name: Any) -> Pair:
         english, chinese = self.translate(str(name))
-        return (f"{at[0]}, {english}", f"{at[1]}，{chinese}") if at[0] else (english, chinese)
+        if not at[0]:
+            return english, chinese
+        return f"{english}` for `{at[0]}", f"{at[1]}”的“{chinese}"
 
     def brief(self, value: Any) -> Pair:
         """Return a value as one line of text, in both languages."""
@@ -98,5 +99,7 @@ def _row(at: Pair, whole: str, part: str, **fields: Any) -> Pair:
 
 
 def _indexed(at: Pair, place: int) -> Pair:
-    english, chinese = (f"{half}{'' if NAME.search(half) else ' '}[{place}]" for half in at)
-    return english.strip(), chinese.strip()
+    name, *outer = at[0].split("` for `")
+    halves = (f"{half}{'' if NAME.search(half) else ' '}[{place}]" for half in (name, at[1]))
+    english, chinese = map(str.strip, halves)
+    return "` for `".join([english, *outer]), chinese

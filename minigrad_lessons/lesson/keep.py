@@ -242,7 +242,7 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
 
     >>> mine = engine("L02")
     … my_engine  written to my_engine/engine.py
-      ours, as long as you have none: dynamic, static, topological_order, run_in_order
+      ours, until you've written your own: dynamic, static, topological_order, run_in_order
     >>> x = user_files.Node("Placeholder", name="x")
     >>> [node.op for node in user_files.topological_order([x * x + 3])]
     ['Placeholder', 'Mul', 'Constant', 'Add']

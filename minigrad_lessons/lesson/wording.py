@@ -15,7 +15,7 @@ KINDS = {  # of exercises, by the second part of their ids
     "worked": "check_kind_worked",
     "faded": "check_kind_faded",
     "core": "check_kind_core",
-    "if": "check_kind_core",
+    "if": "check_kind_stretch",
     "exercise": "check_kind_exercise",
     "stretch": "check_kind_stretch",
 }

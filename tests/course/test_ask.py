@@ -443,7 +443,7 @@ def test_an_error_that_would_fill_the_page_is_cut():
         (
             {"x = 3": {"a": ["c", "0"]}},
             {"x = 3": {"a": ["c", "2"]}},
-            "First wrong value: `x = 3, a[1]` is '0'.",
+            "First wrong value: `a[1]` for `x = 3` is '0'.",
         ),
         (
             {"b": np.ones((2, 1))},
@@ -467,8 +467,8 @@ def test_an_error_that_would_fill_the_page_is_cut():
             {"x": 6, "y": 1},
             "Got None; expected a dict with a value for each of x, y.",
         ),
-        ({"y": 1}, {"x": 6, "y": 1}, "There is no value for x."),
-        ({"x": 6, "y": 1}, {"x": 6}, "Everything else is right, but y shouldn't be there."),
+        ({"y": 1}, {"x": 6, "y": 1}, "There is no value for `x`."),
+        ({"x": 6, "y": 1}, {"x": 6}, "Everything else is right, but `y` shouldn't be there."),
         (7, ["a", "b"], "Got 7; expected 2 values."),
     ],
 )

@@ -70,7 +70,7 @@ def test_nothing_of_the_learner_and_the_machine_is_stored(
     assert language == "Language: English"
     assert "'dynamic': False" in kept
     assert "No answers are kept" in kept
-    assert "ours, as long as you have none: dynamic, static" in engine
+    assert "ours, until you've written your own: dynamic, static" in engine
     assert engine.startswith("3\n") or engine.endswith("\n3")
     assert drawn in ("'<?xml ver'", "'<svg widt'")
     assert variables == str(sorted(["MINIGRAD_LANGUAGE", user_files.FOLDER, layout.PINNED]))

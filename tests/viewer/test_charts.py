@@ -191,7 +191,10 @@ def test_a_name_beside_the_end_of_its_line_needs_no_stroke() -> None:
         ({"a": [2, 0.9], "b": [2, 0.5]}, ("b ends 44 % lower than a", "b 最后比 a 低 44 %")),
         (
             {"a": [1, 2, 9], "b": [3, 4, 5]},
-            ("from 2 on, the curve “b” is the lower one", "b 的曲线从 2 起一直更低"),
+            (
+                "from 2 to the right, the curve “b” is the lower one",
+                "b 的曲线从 2 起一直更低",
+            ),
         ),
         ({"a": [2, 6], "b": [2, 2]}, ("a ends 3 times as high as b", "a 最后是 b 的 3 倍")),
         ({"a": [2, -1], "b": [2, 2]}, ("a ends lower than b", "a 最后低于 b")),

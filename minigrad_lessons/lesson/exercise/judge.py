@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad_lessons.lesson.answers import brief, cut, equal, silent
+from minigrad_lessons.lesson.answers import brief, cut, equal, looked_up, silent
 from minigrad_lessons.lesson.exercise.bank import PROPERTIES
 from minigrad_lessons.lesson.exercise.cases import Draw, Program, find
 from minigrad_lessons.lesson.exercise.property import Names
@@ -59,6 +59,25 @@ class Wrong(NamedTuple):
 
 def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure | None:
     """Return what is wrong with functions of a learner; None if every program is right."""
+    before = outside(functions)
+    failure = first_failure(id, functions, seed)
+    changed = [k for k, size in outside(functions).items() if size != before.get(k)]
+    if failure is None or not changed:
+        return failure
+    left = [row("exercise_outside", function=function, name=name) for function, name in changed]
+    return failure._replace(messages=[*failure.messages, *left], fact="", explained=True)
+
+
+def outside(functions: Sequence[FunctionType]) -> dict[tuple[str, str], int]:
+    """Return the sizes of the lists, dicts and sets of the notebook that functions look up."""
+    found = {
+        (f.__name__, name): f.__globals__.get(name) for f in functions for _, name in looked_up(f)
+    }
+    return {key: len(x) for key, x in found.items() if isinstance(x, list | dict | set)}
+
+
+def first_failure(id: str, functions: Sequence[FunctionType], seed: int) -> Failure | None:
+    """Return the first failure of functions in the programs of their property."""
     exercise = PROPERTIES[id]
     engine = replaced(id.partition(".")[0], functions)
 
@@ -74,7 +93,8 @@ def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure 
     if found := find(partial(twice, exercise.programs, functions), fails, seed, TWICE):
         failure = explain_failure(id, found, [wrong(found)], functions)
         left = [*mutable_defaults(functions)]
-        return failure._replace(messages=[*failure.messages, *left], fact="", explained=bool(left))
+        messages = [*failure.messages, *(left or [row("exercise_left")])]
+        return failure._replace(messages=messages, fact="", explained=bool(left))
     for program in exercise.always:
         tried = wrong(program, exercise.lines)
         if tried[0] is not None:
@@ -178,7 +198,7 @@ def difference(
         extra = fact not in want and want.get(name) == "a dict"
         # A gradient of 0 may be there or not.
         if extra and (name != "gradients" or np.any(np.not_equal(value, 0))):
-            return Wrong(fact, [row("check_extra", at=f"`{fact}`")])
+            return Wrong(fact, [row("check_extra", at=fact)])
     return None
 
 
