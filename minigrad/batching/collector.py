@@ -11,7 +11,7 @@ from typing import Any
 
 from minigrad import ops
 from minigrad.batching.calls import Routine, as_call
-from minigrad.batching.groups import WHOLE, Group, GroupKey, GroupQueue, leading_to
+from minigrad.batching.groups import WHOLE, Group, GroupKey, GroupQueue, still_to_run
 from minigrad.batching.notes import NoteLog
 from minigrad.batching.pending import PendingTensor, compute_pending, operand_form, run_first
 from minigrad.batching.running import run_together
@@ -235,7 +235,7 @@ class Collector:
         """Run groups and what they depend on. After an error nothing is left to run."""
         try:
             with at_once():
-                for together in GroupQueue(leading_to(groups)):
+                for together in GroupQueue(still_to_run(groups)):
                     how = run_together(together)
                     if listeners:
                         self.notebook.report_group(together, how)

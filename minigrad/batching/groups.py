@@ -202,8 +202,8 @@ class Group:
                 sources.add(None if isinstance(look, (tuple, type)) else look)
 
 
-def leading_to(groups: Iterable[Group]) -> list[Group]:
-    """Return the groups that must still run before these; earlier ones first."""
+def still_to_run(groups: Iterable[Group]) -> list[Group]:
+    """Return these groups and those they wait for, earlier ones first, without those that ran."""
     found = {g for g in groups if not g.ran}
     stack = list(found)
     while stack:
@@ -220,7 +220,7 @@ class GroupQueue:
 
     Of the signatures that could run, the one of the smallest average depth comes next, as in DyNet
     (Neubig, Goldberg and Dyer, On-the-fly operation batching, 2017): what all samples end in, such
-    as a loss, waits until the longest has come there, and then runs once. `leading_to` has found
+    as a loss, waits until the longest has come there, and then runs once. `still_to_run` has found
     what each group needs.
     """
 

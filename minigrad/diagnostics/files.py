@@ -48,7 +48,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     may not be written to is left alone; OSError as there. ArgumentError where a pipe, a device or
     a folder stands, which are no files.
     """
-    before = _existing_file(path)
+    before = _file_to_replace(path)
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
@@ -71,8 +71,8 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> None:
         file.write(content.encode(errors=ESCAPED) if isinstance(content, str) else content)
 
 
-def _existing_file(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Return the file to be replaced, if there is one."""
+def _file_to_replace(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Return the stat of the file to replace, or None; refuse what cannot be written to."""
     try:
         about = os.stat(path)
     except FileNotFoundError:

@@ -84,7 +84,7 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: ResultCheck) -
             idle.append(record.name)
             continue
         last = record.after
-        drawn.follow(record)
+        drawn.carry_names(record)
         sizes = {"before": len(record.before.nodes), "after": len(last.nodes)}
         facts = [*_reasons(record, drawn), *proof.facts(record.before, last, start)]
         given = {x for change in record.changes for x in change.after}
@@ -110,7 +110,7 @@ class GraphPictures:
         self.names = {node: f"n{i}" for i, node in enumerate(start.nodes, 1)}
         self._drawn: dict[int, Picture] = {}
 
-    def follow(self, record: PassRecord) -> None:
+    def carry_names(self, record: PassRecord) -> None:
         """Name the nodes that a pass has made: a copy on other operands is still that node."""
         given = {x for change in record.changes for x in change.after}
         taken = {x for change in record.changes for x in change.before}

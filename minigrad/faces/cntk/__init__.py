@@ -35,7 +35,7 @@ from minigrad.faces.cntk.recurrence import glorot
 from minigrad.faces.cntk.shapes import (
     arranged,
     as_numbers,
-    chosen,
+    best_position,
     convolution,
     cut,
     hard,
@@ -162,7 +162,7 @@ HELPERS: list[Any] = [
         aligned,
         arranged,
         as_numbers,
-        chosen,
+        best_position,
         cut,
         elements,
         function,
@@ -193,8 +193,8 @@ __getattr__ = face = Face(
             f"reduce_{theirs}(x, axis=None)": f"reduced(mg.{ours or theirs}, x, axis)"
             for theirs, _, ours in (name.partition("=") for name in REDUCED.split())
         },
-        "argmax(x, axis=None)": "chosen(mg.argmax, x, axis)",
-        "argmin(x, axis=None)": "chosen(mg.argmin, x, axis)",
+        "argmax(x, axis=None)": "best_position(mg.argmax, x, axis)",
+        "argmin(x, axis=None)": "best_position(mg.argmin, x, axis)",
         "classification_error(output_vector, target_vector, axis=-1)": (
             "not_equal(argmax(output_vector, axis), argmax(target_vector, axis))"
         ),

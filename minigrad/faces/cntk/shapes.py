@@ -18,7 +18,7 @@ from minigrad.faces.ties import corners
 __all__ = [
     "arranged",
     "as_numbers",
-    "chosen",
+    "best_position",
     "convolution",
     "cut",
     "hard",
@@ -65,7 +65,7 @@ def pooling(
     return images(lambda v: make(v, tuple(pooling_window_shape), step), operand)
 
 
-def chosen(best: Any, x: Any, axis: Any) -> Function:
+def best_position(best: Any, x: Any, axis: Any) -> Function:
     """Return the best element's position along an axis, which is kept, or among all elements."""
     if axis is None:
         x = function(x)

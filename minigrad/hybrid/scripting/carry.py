@@ -109,7 +109,7 @@ class Carry:
         return [y for y in found if is_number(y)]
 
 
-def spec_of_number(x: Any) -> Spec:
+def spec_of_carried(x: Any) -> Spec:
     """Return the spec of a number, tensor or node."""
     if hasattr(x, "spec"):
         spec: Spec = x.spec

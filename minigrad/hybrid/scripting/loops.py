@@ -18,7 +18,7 @@ from minigrad.core import Spec
 from minigrad.core.structure import flatten, rebuild
 from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import here
-from minigrad.hybrid.scripting.carry import Carry, State, naming, spec_of_number, start
+from minigrad.hybrid.scripting.carry import Carry, State, naming, spec_of_carried, start
 from minigrad.hybrid.scripting.missing import Maybe, Undefined, is_missing
 from minigrad.hybrid.scripting.regions import losing, region
 from minigrad.hybrid.scripting.runtime import and_, branch, is_symbolic, listed, not_
@@ -203,7 +203,7 @@ class Loop:
             return state
         carry, scratch = Carry(self.who, self.names, state), Body(graph)
         with scratch:
-            known = [*map(spec_of_number, carry.numbers), *specs]
+            known = [*map(spec_of_carried, carry.numbers), *specs]
             inputs = [scratch.input({"shape": s.shape, "dtype": s.dtype}, None) for s in known]
             numbers = zip(inputs, carry.numbers, strict=False)
             scratch.numbers = {node: node.dtype for node, x in numbers if control.from_python(x)}

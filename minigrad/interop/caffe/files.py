@@ -150,7 +150,7 @@ class Weights:
             refuse(where, fill("caffe_blob", found=found[:8], expected=shape, **about))
         return np.fromiter(data, float32, len(data)).reshape(shape)
 
-    def expect_all(self, layer: str, used: int, where: Pair) -> None:
+    def expect_all_used(self, layer: str, used: int, where: Pair) -> None:
         """Raise FormatError for blobs that the layer does not use."""
         found = len(self.blobs.get(layer, []))
         if found > used:

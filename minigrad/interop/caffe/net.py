@@ -126,7 +126,7 @@ class NetBuilder:
                 raise
             self.fail_with(error.pair)
         if self.weights is not None:
-            self.weights.expect_all(layer.name, self.used, self.where())
+            self.weights.expect_all_used(layer.name, self.used, self.where())
         for name, node in zip(layer.top, made, strict=True):
             self.top(name, node)
 

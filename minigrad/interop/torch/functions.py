@@ -36,7 +36,7 @@ class CustomFunctions:
 
         self.library = self.torch.library.Library("minigrad", "FRAGMENT")
         try:
-            with applied_by(self.torch, apply):
+            with functions_replaced_by(self.torch, apply):
                 yield
         finally:
             self.library._destroy()
@@ -75,7 +75,7 @@ class CustomFunctions:
 
 
 @contextlib.contextmanager
-def applied_by(torch: Any, apply: Any = None) -> Iterator[None]:
+def functions_replaced_by(torch: Any, apply: Any = None) -> Iterator[None]:
     """Replace each call of a custom function by `apply(class, run, args, kwargs)`.
 
     A checkpoint runs its function directly: its backward pass would run it again with the user's

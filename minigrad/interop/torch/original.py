@@ -10,7 +10,7 @@ from typing import Any
 
 from minigrad.core import Array
 from minigrad.interop.captured import Refused, seed
-from minigrad.interop.torch.functions import applied_by
+from minigrad.interop.torch.functions import functions_replaced_by
 from minigrad.interop.torch.reader import array, dense, seeded
 from minigrad.interop.torch.state import called, copied, copied_state, unchanged
 
@@ -74,7 +74,7 @@ def original(
         for name, x in inputs.items()
     }
     written = [x.clone() if isinstance(x, torch.Tensor) else x for x in given.values()]
-    modes = (torch.enable_grad(), seeded(torch), readable(torch), applied_by(torch))
+    modes = (torch.enable_grad(), seeded(torch), readable(torch), functions_replaced_by(torch))
     with contextlib.ExitStack() as stack:
         for mode in (*modes, _stop_gradients(torch, lost)):
             stack.enter_context(mode)
