@@ -50,6 +50,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
       drawing.classList.toggle("mg-many", self.cards.size > FOLLOWED);
       self.enter(self.cards.values().next().value);
       self.arrows = arrows(view);
+      drawing.classList.toggle("mg-downwards", downwards([...self.arrows.values()]));
       self.references = [...sheet.querySelectorAll(".mg-ref")];
       referring(sheet, (id) => actions.choose(id, true), (ids, on) => ids.forEach((id) => actions.hover(id, on)));
       self.extent = once(extent);
@@ -181,4 +182,13 @@ function kin(id, homes) {
   const inside = homes.flatMap((home) => Object.keys(home).filter((node) => home[node] === id));
   const all = [id, ...inside];
   return [...all, ...homes.flatMap((home) => all.map((node) => home[node]))];
+}
+
+/** Whether most arrows of a drawing run down. @param {Arrow[]} arrows */
+function downwards(arrows) {
+  const down = arrows.filter(({ line }) => {
+    const way = numbers(line, "d");
+    return way[way.length - 1] - way[1] > way[way.length - 2] - way[0];
+  });
+  return down.length > arrows.length / 2;
 }

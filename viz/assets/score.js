@@ -31,8 +31,9 @@ const TURN = 28; // pixels from one turn of what follows on what to the next, at
 
 const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
-const SIGNS = { build: "", gradients: "∂", run: "", both: "", backward: "∂" }; // of phases too narrow for a word; others have their mark
-const SHORTER = ["mg-small", "mg-two", "mg-aside", "mg-bare", "mg-sliver"]; // how a phase gets on with less room
+const KEYS = { build: "built", gradients: "asked", run: "run", both: "both", backward: "gradient" }; // the marks of phases too narrow for their words
+const [PHASE_LETTER, AROUND_WORD, OF_MARK] = [12, 10, 15]; // pixels of the letters of a phase, around its words, and of one with its mark
+const PAST_LAST = 3; // pixels from the last mark to the playhead behind it
 const TERSER = ["mg-brisk", "mg-terse"]; // how what is counted does
 
 /**
@@ -51,7 +52,7 @@ function score(place, data, { hover }) {
   const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + HEAD_OF_STAFF + AXIS + AROUND_STAFF);
   place.toggleAttribute("data-crowded", data.frames.length > CROWDED);
   place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, READABLE] : [READABLE]).map(tall).join(" ");
-  let index = 0;
+  let [index, after] = [0, 0]; // pixels from the last column to the playhead at the end
   /** @type {string[]} */
   let pointed = [];
 
@@ -59,6 +60,7 @@ function score(place, data, { hover }) {
     index = to;
     for (const one of staffs) one.show(to);
     place.style.setProperty("--mg-step", String(to));
+    place.style.setProperty("--mg-after", `${to === data.frames.length - 1 ? after : 0}px`);
   };
   const draw = () => {
     const wide = place.clientWidth;
@@ -70,9 +72,11 @@ function score(place, data, { hover }) {
     const longest = thin ? (slim ? 0 : BRIEF_CODE) : widest;
     const left = slim ? Math.min(longest * SMALL_LETTER + 18, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
     const column = (wide - left - END) / data.frames.length;
+    const brief = wordless(data, column, Boolean(place.closest('[data-mg-language="both"]')));
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
-    for (const one of staffs) one.draw(left, column);
+    const ends = staffs.map((one) => one.draw(left, column, brief));
+    after = Math.max(0, Math.max(...ends) + PAST_LAST - left - column * data.frames.length);
     show(index);
   };
   const sized = new ResizeObserver(draw);
@@ -171,9 +175,8 @@ function staff(place, lane, data) {
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
     say(make("span", "", phase), does[kind]);
-    make("span", `mg-sign-of mg-key-${kind === "build" ? "built" : kind}`, phase);
+    make("span", `mg-sign-of mg-key-${KEYS[kind]}`, phase);
     phase.title = halves(does[kind]);
-    phase.dataset.sign = SIGNS[kind];
     return phase;
   });
   const counts = [words.tally_built, words.tally_run, words.tally_gradient].map((word, i) => {
@@ -229,8 +232,8 @@ function staff(place, lane, data) {
     },
     /** The pixels of a row. */
     room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
-    /** @param {number} left @param {number} column */
-    draw(left, column) {
+    /** Returns where its last mark ends. @param {number} left @param {number} column @param {Set<string>} brief kinds of phases that have their marks */
+    draw(left, column, brief) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
       const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
@@ -248,20 +251,15 @@ function staff(place, lane, data) {
       names.forEach((name, i) => {
         name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, at.top + row * (i + 0.5) - 9))}px`;
       });
-      lane.phases.forEach(([, start, end], i) => {
+      lane.phases.forEach(([kind, start, end], i) => {
         const width = (end - start + 0.92) * column;
         const { style, classList } = phases[i];
         const from = left + (start + 0.04) * column;
         style.left = `${from}px`;
         style.top = `${at.top + row * rows + 4}px`;
         style.width = `${width}px`;
-        classList.remove(...SHORTER);
-        for (const less of SHORTER) {
-          const { scrollWidth, clientWidth, scrollHeight } = phases[i];
-          if (scrollWidth <= clientWidth && scrollHeight < FOOT - 5) continue;
-          const beside = i === 0 && scrollWidth + 12 < from;
-          if (less !== "mg-aside" || beside) classList.add(less);
-        }
+        classList.toggle("mg-bare", brief.has(kind));
+        classList.toggle("mg-sliver", width < (brief.has(kind) ? OF_MARK : 0));
         classList.toggle("mg-hair", width < HAIR);
       });
       called.forEach((each, i) => {
@@ -271,16 +269,19 @@ function staff(place, lane, data) {
       });
       compose(parts, lane, notes, at, data.nodes);
       place.classList.toggle("mg-banded", Boolean(parts.past.querySelector("[stroke-linecap=butt]")));
-      if (!first) return;
+      const reach = Math.max(...lane.phases.map(([, , end]) => left + (end + 0.96) * column),
+        ...notes.filter(drawnLarge).map((note) => middle(note, at)[0] + Math.max(radius, radius < DOT ? column / 2 : 0) + 1));
+      if (!first) return reach;
       Object.assign(titled.style, { top: `${at.top - AXIS}px`, right: `${wide - left - column / 2 + BEFORE}px` });
       titled.classList.remove("mg-brief-axis");
       titled.classList.toggle("mg-brief-axis", titled.offsetLeft < BEFORE);
       stepAxis(axis, at, data.frames.length);
+      return reach;
     },
     /** @param {number} index */
     show(index) {
       const now = byStep.get(index) ?? [];
-      parts.past.setAttribute("width", String(at.left + at.column * (index + 1)));
+      parts.past.setAttribute("width", String(index < data.frames.length - 1 ? at.left + at.column * (index + 1) : at.wide));
       called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
       parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
       for (const name of here) name.classList.remove("mg-here");
@@ -304,6 +305,17 @@ function staff(place, lane, data) {
       parts.pointed.replaceChildren(...meant.filter(drawnLarge).map((note) => ring(note, at)));
     },
   };
+}
+
+/**
+ * The kinds of phases of which some have no room for their words, in the longer of the two languages:
+ * all of these have their marks.
+ * @param {Pick<Scored, "lanes" | "words">} data @param {number} column @param {boolean} both whether both languages are shown
+ */
+function wordless({ lanes, words }, column, both) {
+  const phases = lanes.flatMap(({ phases }) => phases);
+  const long = once((/** @type {string} */ kind) => Math.max(...(both ? [words[`phase_${kind}`].join(" ")] : words[`phase_${kind}`]).map((word) => measured(word, PHASE_LETTER))));
+  return new Set(phases.filter(([kind, start, end]) => (end - start + 0.92) * column < long(kind) + AROUND_WORD).map(([kind]) => kind));
 }
 
 /**
