@@ -4,9 +4,9 @@ const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
-const [THIN, STRIP, DIGIT, SLIVER] = [8, 5, 10, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, and of bars below it
+const [THIN, STRIP, DIGIT, SLIVER] = [8, 3, 10, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, and of bars below it
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
-const BRIEF = { font: 11, line: 12, edge: 2, strip: 4 }; // pixels of the screen
+const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
 const written = once((/** @type {string} */ text) => measured(text, BRIEF.font));
@@ -130,7 +130,7 @@ function brief(g, scale) {
   const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : slots.length ? ["sign", "del"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
-  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room) }));
+  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - BRIEF.edge) }));
   const some = lines.filter(({ text }) => text).slice(0, most);
   for (const part of ["value", "grad"])
     g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part));
@@ -149,7 +149,7 @@ function brief(g, scale) {
   g.classList.toggle("mg-mute", !shown.length);
   g.classList.toggle("mg-frameless", shown.some(({ text }) => written(text) > room + BRIEF.edge));
   for (const slot of slots) setPlace(slot, "scale(0)");
-  const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge) / scale);
+  const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge + (strip ? 0 : BRIEF.air)) / scale);
   const cells = places.map((place, i) => cellsOf(grids[i], place, scale));
   const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
   const mute = (/** @type {number} */ i) => without.includes(back(i) ? "back" : "cells");
@@ -159,7 +159,7 @@ function brief(g, scale) {
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
   shown.forEach(({ name, text }, i) => {
     const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
-    const below = i < head ? (i + 1) * BRIEF.line : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
+    const below = i < head ? (i + 1) * BRIEF.line - 1 : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
     const line = shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group);
     if (name === "word") bilingual([became[0], became[1]], line);

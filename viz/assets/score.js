@@ -32,7 +32,8 @@ const TURN = 28; // pixels from one turn of what follows on what to the next, at
 const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
 const KEYS = { build: "built", gradients: "asked", run: "run", both: "both", backward: "gradient" }; // the marks of phases too narrow for their words
-const [PHASE_LETTER, AROUND_WORD, OF_MARK] = [12, 10, 15]; // pixels of the letters of a phase, around its words, and of one with its mark
+const [PHASE_LETTER, AROUND_WORD, OF_EDGES, OF_MARK] = [12, 10, 4, 15]; // pixels of the letters of a phase, around its words, of its edges, and of one with its mark
+const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
 const PAST_LAST = 3; // pixels from the last mark to the playhead behind it
 const TERSER = ["mg-brisk", "mg-terse"]; // how what is counted does
 
@@ -72,7 +73,7 @@ function score(place, data, { hover }) {
     const longest = thin ? (slim ? 0 : BRIEF_CODE) : widest;
     const left = slim ? Math.min(longest * SMALL_LETTER + 18, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
     const column = (wide - left - END) / data.frames.length;
-    const brief = wordless(data, column, Boolean(place.closest('[data-mg-language="both"]')));
+    const brief = wordless(place, data, column);
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
     const ends = staffs.map((one) => one.draw(left, column, brief));
@@ -186,7 +187,8 @@ function staff(place, lane, data) {
     const planned = make("span", "mg-planned", part);
     const nodes = make("span", "mg-planned-word", part);
     if (!i) say(nodes, words.tally_planned);
-    return { part, said, planned, nodes };
+    const mark = make("span", "mg-sign-of mg-key-asked", part); // for "∂ nodes", where these have no room
+    return { part, said, planned, nodes, mark };
   });
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
     /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
@@ -212,10 +214,10 @@ function staff(place, lane, data) {
 
   const count = (/** @type {number} */ index) => {
     const counted = lane.counted.findLast(([step]) => step <= index) ?? lane.counted[0];
-    counts.forEach(({ part, said, planned, nodes }, i) => {
+    counts.forEach(({ part, said, planned, nodes, mark }, i) => {
       said.textContent = String(counted[i + 1]);
-      planned.textContent = i || !counted[4] ? "" : ` + ${counted[4]} ∂`;
-      nodes.hidden = !planned.textContent;
+      planned.textContent = i || !counted[4] ? "" : ` + ${counted[4]}`;
+      nodes.hidden = mark.hidden = !planned.textContent;
       part.hidden = !lane.counted[lane.counted.length - 1][i + 1];
     });
   };
@@ -308,14 +310,17 @@ function staff(place, lane, data) {
 }
 
 /**
- * The kinds of phases of which some have no room for their words, in the longer of the two languages:
- * all of these have their marks.
- * @param {Pick<Scored, "lanes" | "words">} data @param {number} column @param {boolean} both whether both languages are shown
+ * The kinds of phases of which some have no room for their words, in the longer of the two languages or
+ * as they are shown: all of these have their marks.
+ * @param {HTMLElement} place @param {Pick<Scored, "lanes" | "words">} data @param {number} column
  */
-function wordless({ lanes, words }, column, both) {
+function wordless(place, { lanes, words }, column) {
   const phases = lanes.flatMap(({ phases }) => phases);
-  const long = once((/** @type {string} */ kind) => Math.max(...(both ? [words[`phase_${kind}`].join(" ")] : words[`phase_${kind}`]).map((word) => measured(word, PHASE_LETTER))));
-  return new Set(phases.filter(([kind, start, end]) => (end - start + 0.92) * column < long(kind) + AROUND_WORD).map(([kind]) => kind));
+  const shown = [...place.querySelectorAll(".mg-phase")];
+  for (const each of shown) each.classList.remove("mg-bare");
+  const long = once((/** @type {string} */ kind) => Math.max(...words[`phase_${kind}`].map((word) => measured(word.replace(CHINESE, "—"), PHASE_LETTER) + AROUND_WORD),
+    ...shown.filter((each) => each.matches(`.mg-phase-${kind}`)).map((each) => (each.firstElementChild?.getBoundingClientRect().width ?? 0) + OF_EDGES)));
+  return new Set(phases.filter(([kind, start, end]) => (end - start + 0.92) * column < long(kind)).map(([kind]) => kind));
 }
 
 /**

@@ -43,7 +43,7 @@ PAGE = """<!DOCTYPE html>
 <main><h1>{heading}</h1><div id="page">{body}</div>{note}</main>
 <script type="module">{script}</script></body></html>
 """
-UNIT = re.compile(r"(?<=\d) (?=[kMG]?B\b)")  # which a number keeps beside it
+TIED = re.compile(r"(?<=\d) (?=[A-Za-z])| (?=graph\b|= )")  # spaces at which no heading breaks
 SHEETS = ("theme", "language", "shown", "ask")  # of what is shown as plain HTML
 STYLE = sheets(*SHEETS, "page")
 
@@ -71,7 +71,7 @@ def write_page(
     page = PAGE.format(
         policy=POLICY.format(digest=digest),
         title=escape(choose(heading, " / ")),
-        heading=UNIT.sub("\xa0", bilingual(heading)),
+        heading=TIED.sub("\xa0", bilingual(heading)),
         lang="zh-Hans" if language == "zh" else "en",
         language=language,
         css=font_face(script + body + both(heading) + both(note or heading), latin=True) + css,
