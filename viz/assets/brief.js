@@ -186,7 +186,7 @@ function cellsOf(grid, { x, y, ...by }, scale) {
   const found = rows.flatMap((row, k) => row.map((number, i) => ({
     x: x * scale + (i + 0.5) * across,
     y: y * scale + k * down + line / 2 + BRIEF.font * 0.35,
-    text: down < DIGIT - 0.1 ? "" : rounded(number, across - 4),
+    text: down < DIGIT - 0.1 ? "" : rounded(number, across - 3),
   })));
   return found.every(({ text }) => text) ? found : null;
 }
