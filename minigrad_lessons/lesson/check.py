@@ -104,9 +104,9 @@ def check(
     note("check", id, right)
     if right:
         passed = row("check_passed", text=entry.text)
-        after, value = _next(id), brief(got)
-        after = row("check_value", value=value, after=after) if len(value) < 40 else after
-        return _said(Shown([passed], MARKS[True], id, after))
+        value = brief(got)
+        after = [row("check_value", value=value)] if len(value) < 40 else []
+        return _said(Shown([passed], MARKS[True], id, [*after, _next(id)]))
     lines = [row("check_failed", text=entry.text)]
     comparison = Comparison(tolerance, got is not original, partial(called, id.partition(".")[0]))
     lines += problem or _first_difference(got, want, comparison)
@@ -134,7 +134,7 @@ def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | N
     if failure is None:
         passed = row("check_passed", text=entry.text)
         kept = _kept(functions) if entry.parts else []
-        return _said(Shown([passed, *kept], MARKS[True], id, _next(id)))
+        return _said(Shown([passed, *kept], MARKS[True], id, [_next(id)]))
     if counted is not None and not failure.long:
         counted.pop(f"{id}.short", None)
     elif counted is not None and id not in counted:  # half the points: short programs are right

@@ -52,7 +52,7 @@ class Shown:
     """
 
     def __init__(
-        self, pairs: Sequence[Pair], mark: str, name: str, after: Pair | None = None
+        self, pairs: Sequence[Pair], mark: str, name: str, after: Sequence[Pair] = ()
     ) -> None:
         self.pairs, self.mark, self.name, self.after = tuple(pairs), mark, name, after
 
@@ -63,8 +63,7 @@ class Shown:
     def _repr_html_(self) -> str:
         first, *rest = map(bilingual, self.pairs)
         lines = [line if line.startswith("<pre") else f"<p>{line}</p>" for line in rest]
-        if self.after:
-            lines.append(f'<p class="mg-ask-part">{bilingual(self.after)}</p>')
+        lines += [f'<p class="mg-ask-part">{bilingual(pair)}</p>' for pair in self.after]
         lesson, _, kind = self.name.partition(".")
         kind_row = KINDS.get(kind.partition(".")[0])
         title = f"{escape(lesson)} · {bilingual(ROWS[kind_row])}" if kind_row else escape(self.name)

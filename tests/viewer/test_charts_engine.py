@@ -448,8 +448,8 @@ def test_the_title_counts_what_was_measured_and_a_bar_over_1_says_neither() -> N
     measured = [(0.5, 0.4, 0.7), (0.9, 0.7, 1.3), (1.4, 1.2, 1.6), (0.6, 0.5, 0.7)]
     chart = ratios({"rows": [{"name": "f", "targets": [target(*x)]} for x in measured]})
     assert chart.title == (
-        "Ours / theirs: quicker in 2, slower in 1, no difference measured in 1",
-        "ours比theirs：2 项更快，1 项更慢，1 项测不出差别",
+        "Ours / theirs, 4 measured: 2 quicker, 1 slower, 1 too close to call",
+        "ours比theirs，共测 4 项：2 项更快，1 项更慢，1 项测不出差别",
     )
     texts = [t.get_text() for t in drawn(chart).axes[0].texts]
     assert texts.count("no difference measured") == 1

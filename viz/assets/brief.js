@@ -78,7 +78,7 @@ function nameFrame(g, scale, cards) {
     const long = Math.max(...[said].flat().map(written)) / scale;
     return { said, from: end ? left + wide - edge - long : left + edge, long };
   });
-  const low = top + (BRIEF.line + 3) / scale;
+  const low = top + (BRIEF.line + (arm ? 3 : -1)) / scale;
   const fits = places.filter(({ long }) => long <= wide - edge);
   const free = fits.find(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
   const { said, from } = free ?? fits[0] ?? { said: "", from: left };
@@ -88,7 +88,7 @@ function nameFrame(g, scale, cards) {
     bilingual(said, text);
   }
   text.setAttribute("x", String(from));
-  text.setAttribute("y", String(top + (BRIEF.line + 1) / scale));
+  text.setAttribute("y", String(top + (BRIEF.line + (arm ? 1 : -1.5)) / scale));
   text.setAttribute("text-anchor", "start");
 }
 
@@ -131,6 +131,7 @@ function brief(g, scale) {
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - BRIEF.edge) }));
+  if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
   for (const part of ["value", "grad"])
     g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part));

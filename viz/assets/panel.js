@@ -85,8 +85,8 @@ function pane(data, parent, choose, scale, each) {
       mine(g);
       halo(g);
       const [wide = 0] = numbers(g.querySelector(".mg-card"), "width");
-      const badge = shape("text", { class: "mg-badge", "text-anchor": "end", x: 5, y: 5 }, g);
-      badge.style.transform = `translate(${wide}px) scale(calc(1 / var(--mg-scale)))`; // on its corner, clear of its name
+      const badge = shape("text", { class: "mg-badge", "text-anchor": "end", x: -2, y: 10 }, g);
+      badge.style.transform = `translate(${wide}px) scale(calc(1 / var(--mg-scale)))`; // in its corner
       g.addEventListener("click", () => choose(g.id, picture));
       g.addEventListener("keydown", (e) => {
         if (e.key === "Enter") choose(g.id, picture);
@@ -138,6 +138,7 @@ function pane(data, parent, choose, scale, each) {
         Object.assign(part, { look, said, seen });
       }
       even(drawing);
+      if (zoom?.scale) badges(drawing, zoom.scale);
       const stays = now.filter((g) => !g.classList.contains("mg-gone"));
       about = [stays, now, ran].find((some) => some.length) ?? [];
       if (!zoom?.whole()) bring(drawing, about);

@@ -39,6 +39,19 @@ function scaled(tools, labels, words) {
 }
 
 /**
+ * The signs in the corners of small cards, where there is room beside the name.
+ * @param {HTMLElement} box @param {number} scale
+ */
+function badges(box, scale) {
+  for (const badge of box.querySelectorAll(".mg-badge")) {
+    const g = /** @type {Element} */ (badge.parentElement);
+    const [wide = 0] = numbers(g.querySelector(".mg-card"), "width");
+    const said = [...g.querySelectorAll(".mg-short > text")].map((line) => written(line.textContent ?? ""));
+    badge.classList.toggle("mg-tight", (wide * scale - Math.max(0, ...said)) / 2 < written(badge.textContent ?? "") + 1);
+  }
+}
+
+/**
  * A box whose picture is scaled; the wheel and dragging move it.
  * @param {HTMLElement} box @param {{factor: number, zoom(by: number): void}} shared
  * @param {Words} words
@@ -75,6 +88,7 @@ function zoomable(box, shared, words) {
     looks?.toggle("mg-unseen", scale < PICTURED * (looks.contains("mg-unseen") ? SURE : 1)); // its swatches
     abridge(box, scale);
     even(box);
+    badges(box, scale);
     if (middle.length) {
       box.scrollLeft = middle[0] * box.scrollWidth - room[0] / 2;
       box.scrollTop = middle[1] * box.scrollHeight - room[1] / 2;

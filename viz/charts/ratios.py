@@ -110,7 +110,7 @@ def _claim(found: Sequence[Ratio]) -> Pair:
     all_ = ", ".join(pair[0] for pair in parts), "，".join(pair[1] for pair in parts)
     named = {x.label for x in found}
     sides = named.pop() if len(named) == 1 else row("chart_ratios_of")
-    return capital(row("chart_ratios", sides=sides, all=all_))
+    return capital(row("chart_ratios", sides=sides, all=all_, count=len(found)))
 
 
 def _head() -> tuple[Row, Row]:
@@ -165,17 +165,17 @@ def _draw(
     """Draw a band for each ratio, with its name on the left, or above if long or on a phone."""
     axes = figure.add_subplot()
     slim = long or is_slim(figure.get_figwidth())
-    ink, paper, soft, card = (theme.TOKENS[name][0] for name in ("ink", "paper", "soft", "card"))
+    names = "ink", "paper", "soft", "card", "grad"
+    ink, paper, soft, card, slow = (theme.TOKENS[name][0] for name in names)
     axes.set_xscale("log")
     axes.set_xlim(min(1, *(x.low for x in found)) / ROOM, max(1, *(x.high for x in found)) * ROOM)
-    half = 0.2 if slim else 0.38  # of a band, in rows
-    top = 0.28 if slim else half  # from its dot upwards: its number has room in it
+    half, top = (0.2, 0.28) if slim else (0.38, 0.38)  # of a band: its number has room in it
     points: dict[str, Any] = {"textcoords": "offset points", "size": TICK}
     for at, x in enumerate(found):
         axes.axhspan(at - top, at + half, color=card, zorder=0, lw=0)
         axes.plot([1, 1], [at - top, at + half], color=ink, lw=1, marker="", zorder=1)
         mode, alike = mode_of(x.side), x.verdict == "alike"
-        color = soft if alike else MODES[mode][0] if mode else ink
+        color = slow if x.low > 1 else soft if alike else MODES[mode][0] if mode else ink
         style: dict[str, Any] = {"color": color, "marker": "o" if x.middle <= 1 else "s"}
         style |= {"markersize": 8, "linestyle": "none", "capsize": 3, "zorder": 3}
         style |= {"mec": color if alike else paper, "mfc": paper if alike else color}
