@@ -71,7 +71,7 @@ def test_the_first_position_teaches_and_the_last_says_the_least() -> None:
     with pytest.raises(mg.GraphError) as refused:
         graph().optimize([recompute(1)])
     least = module.size(refused.value.fields["least"])
-    assert f"less than {least}" in board.scenes[-1].facts[-1][0]
+    assert f"below {least}" in board.scenes[-1].facts[-1][0]
     whole, *_, (_, (arena, _), (again, _), _) = board.sheet.rows
     assert board.heading[0] == f"Computing {again} values again: {arena} instead of {whole[1][0]}"
 
