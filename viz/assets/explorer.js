@@ -368,7 +368,7 @@ function explore(model, el) {
   say(parts.look, speech.pair("worth_a_look"));
   parts.look.hidden = !data.findings.length;
   parts.look.addEventListener("click", () => {
-    const there = atlas.selected === null && root.classList.contains("mg-x-told");
+    const there = atlas.selected == null && root.classList.contains("mg-x-told");
     open(m.root);
     drawer(!there);
   });
