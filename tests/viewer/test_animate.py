@@ -214,7 +214,7 @@ def test_the_score_of_a_long_program_makes_diagonals(tmp_path: Path) -> None:
     source.write_text(f"import minigrad as mg\ndef model(x):\n{''.join(lines)}    return x\n")
     made = viz.animate(runpy.run_path(str(source))["model"], 0.5, language="en")
     (staff, other) = made.scene.score.staffs
-    assert len(staff.made.rows) == len(other.made.rows) == 49
+    assert len(staff.score.rows) == len(other.score.rows) == 49
     assert made.scene.score.height < 2 * 200
     there = scored(made, 3, 0)
     assert "row0" not in there, "no code that nobody can read"
