@@ -267,7 +267,7 @@ def settle_jupyter():
 def drawing_fault():
     """Return why the Python of .venv can draw nothing and what to type, or nothing."""
     tried = subprocess.Popen(
-        [PYTHON, "-c", "from viz.picture.layout import fault; print(fault() or '')"],
+        [PYTHON, "-c", "from viz.picture.layout import layout_problem as f; print(f() or '')"],
         cwd=ROOT,
         env=dict(os.environ, PYTHONUTF8="1", MINIGRAD_LANGUAGE=language()),
         stdin=subprocess.DEVNULL,

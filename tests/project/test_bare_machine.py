@@ -27,7 +27,7 @@ for end in ("svg", "pdf", "png"):
     viz.draw(y).save("y." + end)
 print(viz.draw(y).html.count("data:image/svg+xml"))
 """
-FAULT = "from viz.picture.layout import fault; print(fault())"
+FAULT = "from viz.picture.layout import layout_problem; print(layout_problem())"
 
 
 @pytest.fixture(scope="module")

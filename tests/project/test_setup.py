@@ -18,6 +18,7 @@ import pytest
 from minigrad_lessons.opening import choose_lesson, lesson_place
 from minigrad_lessons.student import fingerprint
 from minigrad_lessons.terminal import Problem
+from viz.picture.layout import layout_problem
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -366,8 +367,8 @@ def test_jupyterlab_begins_in_the_language_of_the_terminal(
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("def fault(): return None", ""),
-        ("def fault(): return '这里无法画图: type this'", "这里无法画图: type this"),
+        ("def layout_problem(): return None", ""),
+        ("def layout_problem(): return '这里无法画图: type this'", "这里无法画图: type this"),
         ("raise ImportError('libfreetype.so.6: cannot open')", "libfreetype.so.6: cannot open"),
     ],
 )
@@ -389,6 +390,12 @@ def test_a_machine_that_cannot_draw_hears_so_during_set_up(
     out = capsys.readouterr().out
     assert out.count("without drawings") == (1 if said else 0)
     assert said in out
+
+
+def test_the_project_itself_is_asked_whether_it_can_draw(monkeypatch):
+    """By the name that the function has: a false alarm would meet whoever sets up."""
+    monkeypatch.setattr(tasks, "PYTHON", sys.executable)
+    assert tasks.drawing_fault() == (layout_problem() or "")
 
 
 # ---- The command line -----------------------------------------------------------------------
