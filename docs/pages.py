@@ -26,6 +26,7 @@ from nbconvert import HTMLExporter
 
 import minigrad as mg
 from minigrad_lessons.lesson.course import Course, course
+from minigrad_lessons.student import LINKS
 from viz import assets
 from viz.page.document import POLICY, STYLE, packed
 from viz.page.stored import PLAYED, ROOM
@@ -120,7 +121,11 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
     """
     scripts: dict[str, int] = {}
     styles: dict[str, int] = {}
-    notebook.cells = [cell for cell in notebook.cells if "nbgrader" not in cell.metadata]
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if "nbgrader" not in cell.metadata and cell.get("id") != "install"
+    ]
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = prose(cell.source, language)
@@ -142,7 +147,7 @@ def prose(text: str, language: str) -> str:
     """The half of a cell in this language, without what it says of running a notebook."""
     other = "|".join(code for code in LANGUAGES if code != language)
     half = re.sub(rf'<div lang="({other})">\n.*?\n</div>\n*', "", text, flags=re.DOTALL)
-    return re.sub(rf"(?<=[.。])[^.。]*(?:{NOTEBOOK})[^.。]*[.。]", "", half)
+    return re.sub(rf"(?<=[.。])[^.。]*(?:{NOTEBOOK})[^.。]*[.。]", "", LINKS.sub("", half))
 
 
 def alive(html: str) -> str:

@@ -24,11 +24,22 @@ OFFER = """\
 # Your answer goes into the cell above. After a try, run this one to see ours.
 # 答案写在上面的单元格里。试过以后，运行这个单元格，可以看我们的写法。
 lessons.solution({})"""
+# The links that open a lesson on somebody's server, a paragraph of each half of its first cell.
+LINKS = re.compile(r"^\[.*colab\.research\.google\.com.*\n\n", re.MULTILINE)
+
+
+def without_hosting(notebook: Notebook) -> Notebook:
+    """Return a copy without the links to Colab and Binder, and the cell that installs there."""
+    made: Notebook = json.loads(json.dumps(notebook))
+    made["cells"] = [cell for cell in made["cells"] if cell.get("id") != "install"]
+    for cell in made["cells"][:1]:
+        cell["source"] = LINKS.sub("", "".join(cell["source"])).splitlines(True)
+    return made
 
 
 def student_version(notebook: Notebook) -> Notebook:
     """Return a lesson as a learner starts it; of one that is so already, a copy."""
-    made: Notebook = json.loads(json.dumps(notebook))
+    made = without_hosting(notebook)
     for cell in made["cells"]:
         if cell["cell_type"] != "code":
             continue

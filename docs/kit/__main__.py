@@ -21,7 +21,7 @@ import wheel  # noqa: E402
 import notebooks  # noqa: E402
 from minigrad_lessons.opening import copy_pictures  # noqa: E402
 from minigrad_lessons.questions import all_lessons  # noqa: E402
-from minigrad_lessons.student import SOLUTION, write_notebook  # noqa: E402
+from minigrad_lessons.student import SOLUTION, without_hosting, write_notebook  # noqa: E402
 
 HERE = Path(__file__).parent
 LESSONS = ROOT / "notebooks"
@@ -32,7 +32,10 @@ WORDS = {
 
 
 def main(folder: Path, language: str) -> None:
-    read = {path.name: json.loads(path.read_text("utf-8")) for path in LESSONS.glob("*.ipynb")}
+    read = {
+        path.name: without_hosting(json.loads(path.read_text("utf-8")))
+        for path in LESSONS.glob("*.ipynb")
+    }
     course = {name: notebooks.in_language(read[name], language) for name in sorted(read)}
     hand_out(folder / "class", course)
     graded = {number(name): name for name in course if graded_cells(course[name])}

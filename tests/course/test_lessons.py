@@ -427,7 +427,7 @@ def demonstrations(path: Path) -> list[str]:
     what an exercise starts from, the engine and the names of its parts.
     """
     marks = re.compile(r"check\(|SOLUTION|HIDDEN|^engine = lessons\.engine\(")
-    cells = [cell.source for cell in code_cells(path)]
+    cells = [cell.source for cell in code_cells(path) if cell.id != "install"]  # learners have none
     programs = [ast.walk(ast.parse(cell)) for cell in cells if marks.search(cell)]
     called = {node.id for walk in programs for node in walk if isinstance(node, ast.Name)}
     return [
