@@ -18,9 +18,9 @@ import sys
 import tempfile
 import time
 
-from minigrad_lessons.opening import copy_pictures, listing, opening, student_versions
-from minigrad_lessons.student import fingerprint, is_untouched, read, write_notebook
-from minigrad_lessons.terminal import Problem, language, say
+from minigrad_lessons.opening import copy_pictures, one_per_line, prepare_command, student_versions
+from minigrad_lessons.student import fingerprint, is_untouched, read_text, write_notebook
+from minigrad_lessons.terminal import Problem, language, message
 
 OLDEST, NEWEST_TESTED = (3, 11), (3, 14)
 THIS = "{}.{}".format(*sys.version_info)
@@ -42,14 +42,14 @@ def python_problem(version):
     if tuple(version[:2]) >= OLDEST:
         return None
     this, oldest = ("{}.{}".format(*found) for found in (version, OLDEST))
-    return say("old_python", this=this, oldest=oldest)
+    return message("old_python", this=this, oldest=oldest)
 
 
 def venv_problem(missing):
     """Return what to do when modules that make a virtual environment are missing, or None."""
     if not missing:
         return None
-    return say("no_venv", modules=say("and").join(missing))
+    return message("no_venv", modules=message("and").join(missing))
 
 
 # The first row that matches wins: a full disk may also break a download.
@@ -71,10 +71,7 @@ INSTALL_PROBLEMS = [
         r"|error sending request|Failed to fetch|Could not connect|operation timed out"
         r"|connectivity is disabled|network (was|is) disabled",
     ),
-    (
-        "not_written",
-        r"Permission denied|Access is denied|WinError (5|32)\b|os error (5|13|32)\b",
-    ),
+    ("not_written", r"Permission denied|Access is denied|WinError (5|32)\b|os error (5|13|32)\b"),
     (
         "no_fit",
         r"No matching distribution|No solution found|ResolutionImpossible|[Cc]ould not find a"
@@ -87,8 +84,8 @@ def install_problem(log, log_path):
     """Return one paragraph on why the installation failed, then the lines that show it."""
     found = (key for key, pattern in INSTALL_PROBLEMS if re.search(pattern, log))
     oldest, newest = ("{}.{}".format(*version) for version in (OLDEST, NEWEST_TESTED))
-    reason = say(next(found, "install_failed"), oldest=oldest, newest=newest)
-    return say("not_installed", reason=reason, path=log_path, log=excerpt(log))
+    reason = message(next(found, "install_failed"), oldest=oldest, newest=newest)
+    return message("not_installed", reason=reason, path=log_path, log=excerpt(log))
 
 
 def excerpt(log, most=12):
@@ -106,14 +103,14 @@ def excerpt(log, most=12):
 def installed():
     """Return what the stamp recorded: {"key": …, "extras": […]}."""
     try:
-        return dict(json.loads(read(STAMP) or "{}"))
+        return dict(json.loads(read_text(STAMP) or "{}"))
     except ValueError:
         return {}
 
 
 def current_key():
     """Return the hash of all that decides what is in .venv; the folder is in its scripts too."""
-    files = [read(os.path.join(ROOT, name)) for name in ("pyproject.toml", "constraints.txt")]
+    files = [read_text(os.path.join(ROOT, name)) for name in ("pyproject.toml", "constraints.txt")]
     return fingerprint([*files, ROOT, THIS])
 
 
@@ -126,10 +123,10 @@ def prepare(extras):
     extras = sorted(set(extras) | set(stamp.get("extras", [])))
     fault = venv_fault()
     if fault:
-        print(say("venv_anew", why=fault))
+        print(message("venv_anew", why=fault))
     uv = shutil.which("uv")
     changed = stamp and not fault
-    with Progress(say("setting_up_changed" if changed else "setting_up_first")) as progress:
+    with Progress(message("setting_up_changed" if changed else "setting_up_first")) as progress:
         if fault or not os.path.exists(PYTHON) or not (uv or bring_pip()):
             make_venv(uv, progress)
         if os.path.exists(STAMP):
@@ -140,7 +137,7 @@ def prepare(extras):
         json.dump({"key": current_key(), "extras": extras}, file)
     fault = drawing_fault()
     if fault:
-        print(say("no_drawings", why=fault))
+        print(message("no_drawings", why=fault))
 
 
 def make_venv(uv, progress):
@@ -160,7 +157,7 @@ def make_venv(uv, progress):
             text = log.read().decode(errors="replace")
             if "ensurepip is not available" in text:
                 raise Problem(venv_problem(["ensurepip"]))
-            raise Problem(say("venv_failed", log=excerpt(text)))
+            raise Problem(message("venv_failed", log=excerpt(text)))
 
 
 def remove_venv():
@@ -168,19 +165,21 @@ def remove_venv():
         if os.path.isdir(VENV):
             shutil.rmtree(VENV)
     except OSError as error:
-        raise Problem(say("venv_stays", error=error)) from None
+        raise Problem(message("venv_stays", error=error)) from None
 
 
 def venv_fault():
     """Return why an existing .venv is of no use, or None."""
     if not os.path.isdir(VENV):
         return None
-    made_by = re.search(r"^version(?:_info)? *= *(\d+)\.(\d+)", read(VENV + "/pyvenv.cfg"), re.M)
+    made_by = re.search(
+        r"^version(?:_info)? *= *(\d+)\.(\d+)", read_text(VENV + "/pyvenv.cfg"), re.M
+    )
     if not made_by or not os.path.exists(PYTHON):
-        return say("venv_incomplete")
+        return message("venv_incomplete")
     if ".".join(made_by.groups()) != THIS:
-        return say("venv_of_another", made=".".join(made_by.groups()), this=THIS)
-    return None if succeeds([PYTHON, "-c", ""]) else say("venv_dead")
+        return message("venv_of_another", made=".".join(made_by.groups()), this=THIS)
+    return None if succeeds([PYTHON, "-c", ""]) else message("venv_dead")
 
 
 def bring_pip():
@@ -211,7 +210,7 @@ def install(uv, extras, progress):
     with open(LOG, "wb") as log:
         failed = any(progress.wait(step + constraints, log) for step in steps)
     if failed:
-        raise Problem(install_problem(read(LOG), LOG))
+        raise Problem(install_problem(read_text(LOG), LOG))
 
 
 class Progress:
@@ -230,7 +229,7 @@ class Progress:
 
     def show(self, end=""):
         again = "\r" + self.text if self.moving else ""
-        print(again + say("seconds", count=time.time() - self.start), end=end, flush=True)
+        print(again + message("seconds", count=time.time() - self.start), end=end, flush=True)
 
     def wait(self, command, log):
         """Run an installer to its end, its words into the log; return its exit code."""
@@ -302,7 +301,7 @@ def run(*arguments, **settings):
 
 def lab(arguments):
     """Open a lesson; everything from the first dash on goes to JupyterLab."""
-    command = opening(arguments, NOTEBOOKS, YOURS)
+    command = prepare_command(arguments, NOTEBOOKS, YOURS)
     prepare(["lab"])
     return run(*command)
 
@@ -310,23 +309,23 @@ def lab(arguments):
 def student(arguments):
     """Write the notebooks as a learner starts them; never over a file somebody has worked in."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
-        raise Problem(say("student_usage"))
+        raise Problem(message("student_usage"))
     folder, kept = os.path.abspath(arguments[0]), os.path.realpath(NOTEBOOKS)
     if (os.path.realpath(folder) + os.sep).startswith(kept + os.sep):
-        raise Problem(say("the_lessons", folder=kept))
+        raise Problem(message("the_lessons", folder=kept))
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise Problem(say("no_folder", folder=folder))
+        raise Problem(message("no_folder", folder=folder))
     made = student_versions(NOTEBOOKS)
     lessons = {os.path.join(folder, name): notebook for name, notebook in made.items()}
     taken = [path for path in lessons if os.path.lexists(path) and not is_untouched(path)]
     if taken:
-        raise Problem(say("taken", files=listing(taken)))
+        raise Problem(message("taken", files=one_per_line(taken)))
     os.makedirs(folder, exist_ok=True)
     for path, notebook in lessons.items():
         write_notebook(path, notebook)
     copy_pictures(NOTEBOOKS, folder)
-    print(say("written", folder=folder) + "\n" + listing(made))
-    print(say("to_open", folder=arguments[0]))
+    print(message("written", folder=folder) + "\n" + one_per_line(made))
+    print(message("to_open", folder=arguments[0]))
     return 0
 
 
@@ -335,24 +334,24 @@ def handouts(arguments):
     chosen = {("--language", code): [code] for code in ("en", "zh")}
     languages = {(): ["en", "zh"], **chosen}.get(tuple(arguments[1:]))
     if not arguments or arguments[0].startswith("-") or not languages:
-        raise Problem(say("handouts_usage"))
+        raise Problem(message("handouts_usage"))
     prepare(["handouts"])
     script, folder = os.path.join("docs", "handouts.py"), os.path.abspath(arguments[0])
     failed = max(run(script, folder, code) for code in languages)
     if not failed:
-        print(say("written", folder=folder))
+        print(message("written", folder=folder))
     return failed
 
 
 def pages(arguments):
     """Write a page for each notebook and language; each plays by itself, without a kernel."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
-        raise Problem(say("pages_usage"))
+        raise Problem(message("pages_usage"))
     prepare(["lab"])
     folder = os.path.abspath(arguments[0])
     failed = run(os.path.join("docs", "pages.py"), folder)
     if not failed:
-        print(say("written", folder=os.path.join(folder, "index.html")))
+        print(message("written", folder=os.path.join(folder, "index.html")))
     return failed
 
 
@@ -361,27 +360,27 @@ def kit(arguments):
     chosen = {(): "en", ("--language", "en"): "en", ("--language", "zh"): "zh"}
     code = chosen.get(tuple(arguments[1:]))
     if not arguments or arguments[0].startswith("-") or not code:
-        raise Problem(say("kit_usage"))
+        raise Problem(message("kit_usage"))
     folder = os.path.abspath(arguments[0])
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
-        raise Problem(say("not_empty", folder=folder))
+        raise Problem(message("not_empty", folder=folder))
     prepare(["lab", "handouts"])
     handing = os.path.join(folder, "teacher", "handouts")
     failed = run(os.path.join("docs", "kit"), folder, code)
     failed = failed or run(os.path.join("docs", "handouts.py"), handing, code)
     if not failed:
-        print(say("written", folder=folder))
+        print(message("written", folder=folder))
     return failed
 
 
 def site(arguments):
     """Write the course as files for any web server, which run it in the reader's browser."""
     if not arguments or arguments[0].startswith("-"):
-        raise Problem(say("site_usage"))
+        raise Problem(message("site_usage"))
     prepare(["lab", "site"])
     failed = run(os.path.join("docs", "lite.py"), *arguments)
     if not failed:
-        print(say("written", folder=os.path.abspath(arguments[0])))
+        print(message("written", folder=os.path.abspath(arguments[0])))
     return failed
 
 
@@ -422,7 +421,7 @@ def test(arguments):
     paths = [] if named else [p for p in paths if os.path.exists(os.path.join(ROOT, p))]
     failed = run("-m", "pytest", *kinds, *processes(named, quick), *paths, *arguments)
     if not (failed or named or quick or os.environ.get("MINIGRAD_PLAIN") == "1"):
-        print("\n" + say("plain_tests"), flush=True)
+        print("\n" + message("plain_tests"), flush=True)
         few = [] if "--all" in arguments else ["--cases=3", "-m", "not compiler"]
         if few:
             os.environ.setdefault("HYPOTHESIS_PROFILE", "quick")
@@ -433,7 +432,7 @@ def test(arguments):
         failed = 0 if failed == NOTHING_CHOSEN else failed  # -k may choose none of these
     if not (named or "--all" in arguments):
         minutes, seconds = divmod(round(time.time() - start), 60)
-        print(say("quick_took" if quick else "tests_took", minutes=minutes, seconds=seconds))
+        print(message("quick_took" if quick else "tests_took", minutes=minutes, seconds=seconds))
     return failed
 
 
@@ -508,11 +507,11 @@ COMMANDS = {
 def main(arguments):
     name = arguments[0] if arguments else "help"
     if name in ("help", "-h", "--help"):
-        print(say("help"))
+        print(message("help"))
         return 0
     try:
         if name not in COMMANDS:
-            raise Problem(say("no_command", name=name, help=say("help")))
+            raise Problem(message("no_command", name=name, help=message("help")))
         problem = python_problem(sys.version_info)
         if problem:
             raise Problem(problem)
@@ -524,10 +523,10 @@ def main(arguments):
         print(problem, file=sys.stderr)
         return 1
     except OSError as error:
-        print(say("not_yours", error=error), file=sys.stderr)
+        print(message("not_yours", error=error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:  # what is done stays, and what is downloaded
-        print("\n" + say("stopped", command=" ".join(["python tasks.py", *arguments])))
+        print("\n" + message("stopped", command=" ".join(["python tasks.py", *arguments])))
         return 130
 
 

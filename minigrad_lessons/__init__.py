@@ -12,7 +12,7 @@ if typing.TYPE_CHECKING:
 else:
     _loader = []  # what looks a name up, and what lists them, once that is needed
 
-    def _look(name):
+    def _load_name(name):
         if not _loader:
             from minigrad.core import loading  # noqa: PLC0415, needs what is installed
 
@@ -22,11 +22,11 @@ else:
     def __getattr__(name):
         if name[:1] == "_" and name != "__all__":
             raise AttributeError(name)
-        found = _look(name)
+        found = _load_name(name)
         if found is None:
             raise AttributeError("lessons has no attribute {!r}".format(name))
         return found
 
     def __dir__():
-        _look("__all__")
+        _load_name("__all__")
         return _loader[1]()

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from typing import Optional, Sequence
 
-from minigrad_lessons.clash import clash
-from minigrad_lessons.opening import opening
-from minigrad_lessons.terminal import Problem, language, say
+from minigrad_lessons.clash import name_clash_message
+from minigrad_lessons.opening import prepare_command
+from minigrad_lessons.terminal import Problem, language, message
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What the wheel brings lies beside this file; in a checkout the lessons have a folder of their own.
@@ -23,31 +23,31 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     if given and given[0] in ("help", "-h", "--help"):
-        print(say("lessons_help", folder=YOURS))
+        print(message("lessons_help", folder=YOURS))
         return 0
     try:
-        problem = clash() or no_jupyterlab()
+        problem = name_clash_message() or missing_jupyterlab_message()
         if problem:
             raise Problem(problem)
-        command = opening(given, LESSONS, YOURS)
+        command = prepare_command(given, LESSONS, YOURS)
     except (Problem, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(say("your_copies", folder=YOURS))
+    print(message("your_copies", folder=YOURS))
     if language() == "zh":  # JupyterLab's menus follow where its language pack is installed
         paths = (os.path.join(HERE, "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH"))
         os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
-    return run([sys.executable, *command])
+    return run_command([sys.executable, *command])
 
 
-def no_jupyterlab() -> str:
+def missing_jupyterlab_message() -> str:
     """Return the line to type where JupyterLab is not installed, or nothing."""
     if importlib.util.find_spec("jupyterlab"):
         return ""
-    return say("no_jupyterlab", python=sys.executable)
+    return message("no_jupyterlab", python=sys.executable)
 
 
-def run(command: Sequence[str]) -> int:
+def run_command(command: Sequence[str]) -> int:
     """Run a command until it ends; Ctrl-C also reaches JupyterLab, which asks for confirmation."""
     process = subprocess.Popen(command)
     while True:

@@ -2,19 +2,19 @@
 
 from importlib import metadata, util
 
-from minigrad_lessons.shadow import NAMES, is_ours, sentence_for
-from minigrad_lessons.terminal import say
+from minigrad_lessons.shadow import NAMES, is_ours, remedy_for
+from minigrad_lessons.terminal import message
 
 
-def clash() -> str:
+def name_clash_message() -> str:
     """Return what to do about the first name that another project has taken, or nothing."""
     for name in NAMES:
         spec = util.find_spec(name)
         place = spec.origin if spec and spec.origin else "-"
         if not is_ours(place):
-            return say(sentence_for(place), name=name, place=place)
+            return message(remedy_for(place), name=name, place=place)
         if installed_by_another(name):
-            return say("clash", name=name, place=place)
+            return message("clash", name=name, place=place)
     return ""
 
 

@@ -8,21 +8,21 @@ import shutil
 import urllib.parse
 from typing import Iterable, List, Sequence, Tuple
 
-from minigrad_lessons.shadow import hidden_in
+from minigrad_lessons.shadow import find_shadowing_file
 from minigrad_lessons.student import (
     Notebook,
-    handed_out,
     is_untouched,
-    read,
+    key_of_copy,
+    read_text,
     student_version,
     write_notebook,
 )
-from minigrad_lessons.terminal import Problem, say
+from minigrad_lessons.terminal import Problem, message
 
 EXTENSION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labextension")
 
 
-def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
+def prepare_command(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
     """Return what Python is to run, after the copies in `yours` were brought up to date.
 
     The arguments name a lesson, a file or a folder; from the first dash on they go to JupyterLab.
@@ -31,16 +31,16 @@ def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
     end = dashes[0] if dashes else len(arguments)
     requested, options = arguments[:end], list(arguments[end:])
     if len(requested) > 1:
-        raise Problem(say("one_notebook", count=len(requested), names=" ".join(requested)))
-    folder, which = lesson_place(requested[0] if requested else "index", yours)
+        raise Problem(message("one_notebook", count=len(requested), names=" ".join(requested)))
+    folder, which = folder_and_notebooks(requested[0] if requested else "index", yours)
     names = notebooks_in(folder) | (notebooks_in(lessons) if folder == yours else set())
     lesson = choose_lesson(which, sorted(names), folder)  # before anything is written
     if folder == yours:
         try:
             copy_lessons(lessons, yours)
         except OSError as error:
-            raise Problem(say("no_copies", folder=yours, why=first_failure(error))) from error
-    problem = hidden_in(folder)
+            raise Problem(message("no_copies", folder=yours, why=first_failure(error))) from error
+    problem = find_shadowing_file(folder)
     if problem:
         raise Problem(problem)
     if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -63,7 +63,7 @@ def first_failure(error: OSError) -> str:
     return str(error.args[0][0][-1] if together else error)
 
 
-def lesson_place(which: str, yours: str) -> Tuple[str, str]:
+def folder_and_notebooks(which: str, yours: str) -> Tuple[str, str]:
     """Return the folder to open, and which of its notebooks: WHICH may be a folder or a file."""
     if glob.glob(os.path.join(which, "*.ipynb")):
         start = "index" if os.path.exists(os.path.join(which, "index.ipynb")) else "00"
@@ -76,7 +76,7 @@ def lesson_place(which: str, yours: str) -> Tuple[str, str]:
 def choose_lesson(which: str, names: Sequence[str], folder: str) -> str:
     """Return the one notebook that `which` means: its number, or the start or part of its name."""
     if not names:
-        raise Problem(say("no_notebooks", folder=folder))
+        raise Problem(message("no_notebooks", folder=folder))
     query = os.path.basename(which).lower()
     query = query[: -len(".ipynb")] if query.endswith(".ipynb") else query
     number = re.match(r"l?(\d{1,2})$", query)
@@ -87,8 +87,8 @@ def choose_lesson(which: str, names: Sequence[str], folder: str) -> str:
         if len(found) == 1:
             return found[0]
         if found:
-            raise Problem(say("several_fit", which=which, names=listing(found)))
-    raise Problem(say("none_fits", which=which, names=listing(sorted(names))))
+            raise Problem(message("several_fit", which=which, names=one_per_line(found)))
+    raise Problem(message("none_fits", which=which, names=one_per_line(sorted(names))))
 
 
 def copy_lessons(lessons: str, yours: str) -> None:
@@ -97,7 +97,7 @@ def copy_lessons(lessons: str, yours: str) -> None:
     kept = []
     for name, notebook in student_versions(lessons).items():
         path = os.path.join(yours, name)
-        if handed_out(path) == notebook["metadata"]["student"]:
+        if key_of_copy(path) == notebook["metadata"]["student"]:
             continue  # its outputs stay
         if not os.path.lexists(path) or is_untouched(path):
             write_notebook(path, notebook)
@@ -105,13 +105,13 @@ def copy_lessons(lessons: str, yours: str) -> None:
             kept.append(name)
     copy_pictures(lessons, yours)
     if kept:
-        print(say("newer", names=listing(sorted(kept))))
+        print(message("newer", names=one_per_line(sorted(kept))))
 
 
 def student_versions(lessons: str) -> "dict[str, Notebook]":
     """Return all notebooks of a folder as learners start them, by their names."""
     paths = sorted(glob.glob(os.path.join(lessons, "*.ipynb")))
-    return {os.path.basename(path): student_version(json.loads(read(path))) for path in paths}
+    return {os.path.basename(path): student_version(json.loads(read_text(path))) for path in paths}
 
 
 def copy_pictures(lessons: str, folder: str) -> None:
@@ -121,6 +121,6 @@ def copy_pictures(lessons: str, folder: str) -> None:
         shutil.copytree(pictures, os.path.join(folder, "pictures"), dirs_exist_ok=True)
 
 
-def listing(names: Iterable[str]) -> str:
+def one_per_line(names: Iterable[str]) -> str:
     """Return names on separate lines."""
     return "\n".join("    " + name for name in names)

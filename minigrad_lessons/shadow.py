@@ -3,8 +3,8 @@
 import os
 import re
 
-from minigrad_lessons.student import read
-from minigrad_lessons.terminal import say
+from minigrad_lessons.student import read_text
+from minigrad_lessons.terminal import message
 
 NAMES = ("minigrad", "viz")
 OURS = "from minigrad.core import"  # how both of ours begin
@@ -12,19 +12,19 @@ OURS = "from minigrad.core import"  # how both of ours begin
 
 def is_ours(place: str) -> bool:
     """Say whether the first file of a package is one of ours."""
-    return OURS in read(place)
+    return OURS in read_text(place)
 
 
-def sentence_for(place: str) -> str:
+def remedy_for(place: str) -> str:
     """Return the row with the remedy: uninstall an installed package, rename a user's own file."""
     return "clash" if re.search(r"[\\/](site|dist)-packages[\\/]", place) else "hidden"
 
 
-def hidden_in(folder: str) -> str:
+def find_shadowing_file(folder: str) -> str:
     """Return what to do about a file of a folder that hides ours there, or nothing."""
     for name in NAMES:
         for file in (os.path.join(name, "__init__.py"), name + ".py"):
             place = os.path.join(folder, file)
             if os.path.exists(place) and not is_ours(place):
-                return say("hidden", name=name, place=place)
+                return message("hidden", name=name, place=place)
     return ""

@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any, Dict, Iterable, Union
 
-from minigrad_lessons.terminal import Problem, say
+from minigrad_lessons.terminal import Problem, message
 
 Notebook = Dict[str, Any]
 
@@ -48,7 +48,7 @@ def student_version(notebook: Notebook) -> Notebook:
         stub = stub_for(source, cell["metadata"]) if SOLUTION.search(source) else ""
         shown = HIDDEN.sub("", SOLUTION.sub(stub, source))
         if re.search(r"### (BEGIN|END)\b", shown):
-            raise Problem(say("no_end", source=source))
+            raise Problem(message("no_end", source=source))
         cell["source"] = shown.rstrip("\n").splitlines(True)
         if stub:  # folded, nobody would read it
             cell["metadata"].pop("jupyter", None)
@@ -59,10 +59,10 @@ def student_version(notebook: Notebook) -> Notebook:
 def stub_for(source: str, metadata: Notebook) -> str:
     """Return what replaces our answer."""
     ours = re.findall(r"^def our_(\w+)\(", source, re.MULTILINE)
-    engine = read(ENGINE)
+    engine = read_text(ENGINE)
     parts = [name for name in ours if re.search(r"^def {}\(.*# yours".format(name), engine, re.M)]
     lesson, exercise = metadata["nbgrader"]["grade_id"].split("-")[:2]
-    if not parts and "ours = " not in read(os.path.join(HERE, "questions", lesson + ".toml")):
+    if not parts and "ours = " not in read_text(os.path.join(HERE, "questions", lesson + ".toml")):
         return STUB
     ids = ["{}.{}".format(lesson, exercise), *parts]
     return OFFER.format(", ".join('"{}"'.format(name) for name in ids))
@@ -76,16 +76,16 @@ def sources_key(notebook: Notebook) -> str:
 def is_untouched(path: str) -> bool:
     """Return whether a file is a student version without any answers yet."""
     try:
-        notebook = json.loads(read(path))
+        notebook = json.loads(read_text(path))
         return bool(notebook["metadata"]["student"] == sources_key(notebook))
     except (ValueError, KeyError, TypeError):
         return False
 
 
-def handed_out(path: str) -> Union[str, None]:
+def key_of_copy(path: str) -> Union[str, None]:
     """Return the key of the version that a copy was made from, None where there is no copy."""
     try:
-        return str(json.loads(read(path))["metadata"]["student"])
+        return str(json.loads(read_text(path))["metadata"]["student"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -95,7 +95,7 @@ def fingerprint(texts: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()[:20]
 
 
-def read(path: str) -> str:
+def read_text(path: str) -> str:
     """Return a text file, or nothing where there is none."""
     if not os.path.exists(path):
         return ""

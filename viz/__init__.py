@@ -8,10 +8,10 @@ import minigrad
 from minigrad_lessons.words import SENTENCES as _SENTENCES
 
 if not hasattr(minigrad, "name_scope"):  # it is another project's, or a file of the user's
-    from minigrad_lessons.shadow import sentence_for
+    from minigrad_lessons.shadow import remedy_for
 
     _place = str(minigrad.__file__)
-    _problem = "\n".join(_SENTENCES[sentence_for(_place)])
+    _problem = "\n".join(_SENTENCES[remedy_for(_place)])
     raise ImportError(_problem.format(name="minigrad", place=_place), name="minigrad")
 
 from minigrad.core import loading

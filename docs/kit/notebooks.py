@@ -18,7 +18,7 @@ FRESH = """\
 ### BEGIN HIDDEN TESTS
 from runpy import run_module
 
-lessons = run_module("minigrad_lessons.lesson.marks")["fresh"]()
+lessons = run_module("minigrad_lessons.lesson.marks")["reload_course"]()
 {ours}
 ### END HIDDEN TESTS
 """

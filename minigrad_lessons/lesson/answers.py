@@ -30,11 +30,11 @@ def has_gap(answer: Any) -> bool:
     if isinstance(answer, list | tuple):
         return any(map(has_gap, answer))
     if isinstance(answer, FunctionType):
-        return any(_is_open(part) or _is_missing(part) for part in reached(answer))
+        return any(_contains_gap(part) or _looks_up_gap(part) for part in called_functions(answer))
     return answer is Ellipsis
 
 
-def reached(start: FunctionType) -> Iterator[FunctionType]:
+def called_functions(start: FunctionType) -> Iterator[FunctionType]:
     """Yield a function, and those of the same notebook that it calls by their names.
 
     Decorated functions are unwrapped to what the learner wrote.
@@ -46,16 +46,16 @@ def reached(start: FunctionType) -> Iterator[FunctionType]:
         if function not in met:
             met.add(function)
             yield function
-            found = (other for other in _found(function) if isinstance(other, FunctionType))
+            found = (other for other in _read_values(function) if isinstance(other, FunctionType))
             called = map(inspect.unwrap, found)
             todo += [other for other in called if other.__globals__ is start.__globals__]
 
 
-def _found(function: FunctionType) -> Iterator[Any]:
+def _read_values(function: FunctionType) -> Iterator[Any]:
     """Yield the values of the global and closure names that a function reads."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    for opname, name in looked_up(function):
+    for opname, name in lookups(function):
         if opname != "LOAD_DEREF":
             yield function.__globals__.get(name)
         elif name in cells:
@@ -63,35 +63,35 @@ def _found(function: FunctionType) -> Iterator[Any]:
                 yield cells[name].cell_contents
 
 
-def _is_missing(function: FunctionType) -> bool:
-    return any(found is Ellipsis for found in _found(function))
+def _looks_up_gap(function: FunctionType) -> bool:
+    return any(found is Ellipsis for found in _read_values(function))
 
 
-def looked_up(function: FunctionType) -> tuple[tuple[str, str], ...]:
+def lookups(function: FunctionType) -> tuple[tuple[str, str], ...]:
     """Return (opcode, name) of the nonlocal lookups in a function and the functions within it."""
-    return _lookups(function.__code__)
+    return _code_lookups(function.__code__)
 
 
 @lru_cache(256)
-def _lookups(code: CodeType) -> tuple[tuple[str, str], ...]:
+def _code_lookups(code: CodeType) -> tuple[tuple[str, str], ...]:
     found: dict[tuple[str, str], None] = {}
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
             found[instruction.opname, instruction.argval] = None
         elif isinstance(instruction.argval, CodeType):
-            found |= dict.fromkeys(_lookups(instruction.argval))
+            found |= dict.fromkeys(_code_lookups(instruction.argval))
     return tuple(found)
 
 
-def _is_open(function: FunctionType) -> bool:
+def _contains_gap(function: FunctionType) -> bool:
     """Return whether a function contains `...`; as an index, as in x[..., 0], it is no gap."""
-    return _stands_open(function.__code__, function.__code__.co_filename)
+    return _code_contains_gap(function.__code__, function.__code__.co_filename)
 
 
 @lru_cache(256)
-def _stands_open(code: CodeType, filename: str) -> bool:
+def _code_contains_gap(code: CodeType, filename: str) -> bool:
     """Return whether code has a gap; cached by file too, because alike pieces of code are equal."""
-    parts = _parsed(code)
+    parts = _function_asts(code)
     for part in parts:
         indices = [node.slice for node in ast.walk(part) if isinstance(node, ast.Subscript)]
         used = {id(node) for index in indices for node in ast.walk(index)}
@@ -100,41 +100,41 @@ def _stands_open(code: CodeType, filename: str) -> bool:
     return not parts and Ellipsis in code.co_consts
 
 
-def silent(start: FunctionType) -> list[str]:
+def without_return(start: FunctionType) -> list[str]:
     """Return the names of a function and those it calls that never return or yield a value."""
     return [
         function.__name__
-        for function in reached(start)
-        for part in _parsed(function.__code__)
-        if isinstance(part, ast.FunctionDef) and not any(map(_gives, part.body))
+        for function in called_functions(start)
+        for part in _function_asts(function.__code__)
+        if isinstance(part, ast.FunctionDef) and not any(map(_returns_value, part.body))
     ]
 
 
-def written(functions: Sequence[FunctionType]) -> str:
+def source_of(functions: Sequence[FunctionType]) -> str:
     """Return the text of functions without comments, laid out in one way; "" if it is unknown."""
-    return "\n".join(ast.unparse(part) for f in functions for part in _parsed(f.__code__))
+    return "\n".join(ast.unparse(part) for f in functions for part in _function_asts(f.__code__))
 
 
-def _gives(node: ast.AST) -> bool:
+def _returns_value(node: ast.AST) -> bool:
     """Return whether a statement returns or yields a value; nested functions do not count."""
     if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
         return node.value is not None
     inner = isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda)
-    return not inner and any(map(_gives, ast.iter_child_nodes(node)))
+    return not inner and any(map(_returns_value, ast.iter_child_nodes(node)))
 
 
 def _is_gap(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
-def _parsed(code: CodeType) -> list[ast.AST]:
+def _function_asts(code: CodeType) -> list[ast.AST]:
     """Return the functions that begin in the first line of this code, if its text is known."""
     text = "".join(linecache.getlines(code.co_filename))
-    return _functions(text).get(code.co_firstlineno, [])
+    return _functions_by_line(text).get(code.co_firstlineno, [])
 
 
 @lru_cache(64)
-def _functions(text: str) -> dict[int, list[ast.AST]]:
+def _functions_by_line(text: str) -> dict[int, list[ast.AST]]:
     """Return the functions of a cell by their first lines; a check looks up each of them often."""
     found: dict[int, list[ast.AST]] = {}
     with contextlib.suppress(SyntaxError):
@@ -151,7 +151,7 @@ LISTS = (list, tuple, range, deque)
 WORDS = (str, bytes, set)
 
 
-def equal(got: Any, want: Any, tolerance: float) -> bool:
+def is_equal(got: Any, want: Any, tolerance: float) -> bool:
     """Compare strings exactly, numbers within the tolerance, lists and arrays item by item.
 
     What has names is compared name by name, in any order.
@@ -159,12 +159,12 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
     if isinstance(got, dict) or isinstance(want, dict):
         if not (isinstance(got, dict) and isinstance(want, dict) and got.keys() == want.keys()):
             return False
-        return all(equal(got[name], want[name], tolerance) for name in want)
+        return all(is_equal(got[name], want[name], tolerance) for name in want)
     if isinstance(got, LISTS) or isinstance(want, LISTS):
         items, expected = items_of(got), items_of(want)
         if items is None or expected is None or len(items) != len(expected):
             return False
-        return all(equal(g, w, tolerance) for g, w in zip(items, expected, strict=True))
+        return all(is_equal(g, w, tolerance) for g, w in zip(items, expected, strict=True))
     if isinstance(want, bool | np.bool_):
         return isinstance(got, bool | np.bool_) and bool(got == want)
     if want is None or isinstance(want, WORDS):
@@ -181,19 +181,19 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
     return False
 
 
-def single(value: Any) -> Any:
+def scalar_to_python(value: Any) -> Any:
     """Convert a NumPy scalar or an array without axes to a Python number; return others as is."""
     arrays = isinstance(value, np.generic | np.ndarray)
     return value.item() if arrays and not value.ndim else value
 
 
-def brief(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return a value as one line of text; floats without the last digits that rounding leaves."""
-    value = single(value)
-    return cut(repr(float(f"{value:.12g}") if isinstance(value, float) else value))
+    value = scalar_to_python(value)
+    return truncate(repr(float(f"{value:.12g}") if isinstance(value, float) else value))
 
 
-def cut(text: str) -> str:
+def truncate(text: str) -> str:
     """Cut a text to 300 characters."""
     return text if len(text) <= 300 else text[:299] + "…"
 

@@ -36,9 +36,9 @@ def as_pass(function: Callable[..., Any]) -> Callable[[Graph], tuple[Graph, list
     return %2
     """
 
-    def learners(graph: Graph) -> tuple[Graph, list[Change]]:
+    def run_pass(graph: Graph) -> tuple[Graph, list[Change]]:
         engine, rewrite, new = function.__globals__, Rewrite(graph), dict[Any, Node]()
-        mine = _handed_over(graph, engine["Node"])
+        mine = _to_learner_nodes(graph, engine["Node"])
         lines = {twin.line: node for node, twin in mine.items()}
         found = function([mine[y] for y in (*graph.outputs, *graph.effects)])
         for twin in engine["topological_order"](found):
@@ -56,11 +56,11 @@ def as_pass(function: Callable[..., Any]) -> Callable[[Graph], tuple[Graph, list
         sides = graph.inputs, ends[:outputs], ends[outputs:]
         return frozen_graph(dict.fromkeys(nodes), *sides, graph.single), rewrite.changes
 
-    learners.__name__ = f"my_{function.__name__}"
-    return learners
+    run_pass.__name__ = f"my_{function.__name__}"
+    return run_pass
 
 
-def _handed_over(graph: Graph, kind: Any) -> dict[Node, Any]:
+def _to_learner_nodes(graph: Graph, kind: Any) -> dict[Node, Any]:
     """Map each node of a graph to a node of the learner's engine with a unique line.
 
     What it waits for without reading it follows its operands.
@@ -75,13 +75,13 @@ def _handed_over(graph: Graph, kind: Any) -> dict[Node, Any]:
         elif op is state.constant:
             value = np.asarray(node.attrs["value"])
         else:
-            attrs = {k.replace("value", "filler"): _plain(v) for k, v in node.attrs.items()}
+            attrs = {k.replace("value", "filler"): _comparable(v) for k, v in node.attrs.items()}
         mine[node] = twin = kind(name, inputs, graph.labels[node], value, **attrs)
         twin.line = f"{graph.labels[node]}: {node.where}"
         before = [twin] if is_ordered(node) else before
     return mine
 
 
-def _plain(value: Any) -> Any:
+def _comparable(value: Any) -> Any:
     """Return an attribute in a form for which == gives a single truth value."""
     return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value

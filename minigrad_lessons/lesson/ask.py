@@ -15,8 +15,8 @@ import anywidget
 import traitlets
 
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.progress import note
-from minigrad_lessons.lesson.wording import MARKS, bilingual, lines_of
+from minigrad_lessons.lesson.progress import record_answer
+from minigrad_lessons.lesson.wording import MARKS, bilingual, bilingual_lines
 from minigrad_lessons.questions import Option, Question, Verdict, find_question, judge, one_order
 from viz import assets
 from viz.page.document import Document
@@ -43,14 +43,14 @@ class Questions(Document, anywidget.AnyWidget):
         self._bank = tuple(bank)
         super().__init__(
             questions=[_browser_data(q) for q in bank],
-            answers=[_plain(a) for a in answers],
+            answers=[_plain_answer(a) for a in answers],
             labels={key: list(row(key)) for key in LABELS}
             | {"right": list(row("ask_right")), "wrong": list(row("ask_wrong"))},
         )
         self._judge_all(self.answers)
 
     @traitlets.observe("answers")
-    def _follow(self, change: Any) -> None:
+    def _on_change(self, change: Any) -> None:
         if hasattr(self, "_bank"):
             self._judge_all(change["old"] or ())
 
@@ -59,7 +59,7 @@ class Questions(Document, anywidget.AnyWidget):
         entries = zip_longest(self._bank, self.answers, found, before)
         for question, answer, verdict, old in entries:
             if verdict and answer != old:
-                note(question.kind, question.id, verdict.right, str(answer))
+                record_answer(question.kind, question.id, verdict.right, str(answer))
         self.verdicts = [v and {"right": v.right, "text": list(v.text)} for v in found]
 
     @property
@@ -88,7 +88,7 @@ def _title(bank: Sequence[Question]) -> Pair:
     return row("ask_one", id=bank[0].id, text=(english, chinese))
 
 
-def _plain(answer: Any) -> Any:
+def _plain_answer(answer: Any) -> Any:
     """Convert an answer to what JSON can hold."""
     if isinstance(answer, list | tuple):
         return [n if isinstance(n, int) else repr(n) for n in answer]
@@ -106,9 +106,9 @@ def _browser_data(question: Question) -> dict[str, Any]:
 
 
 def _question_text(question: Question, answer: Any) -> str:
-    parts = [f"{question.id}  {lines_of(question.text).replace(chr(10), chr(10) + '  ')}"]
+    parts = [f"{question.id}  {bilingual_lines(question.text).replace(chr(10), chr(10) + '  ')}"]
     for letter, option in zip(question.letters, question.options, strict=True):
-        parts.append(f"  {letter}  " + lines_of(option.text).replace("\n", "\n     "))
+        parts.append(f"  {letter}  " + bilingual_lines(option.text).replace("\n", "\n     "))
     parts += [f"  {number}  {line.code}" for number, line in enumerate(question.lines, 1)]
     if verdict := judge(question, answer):
         parts.append(_verdict_text(answer, verdict))
@@ -117,7 +117,7 @@ def _question_text(question: Question, answer: Any) -> str:
 
 def _verdict_text(answer: Any, verdict: Verdict) -> str:
     word = row_text("ask_right" if verdict.right else "ask_wrong").replace("\n", " · ")
-    return f"{MARKS[verdict.right]} {answer} · {word}\n" + lines_of(verdict.text, "  ")
+    return f"{MARKS[verdict.right]} {answer} · {word}\n" + bilingual_lines(verdict.text, "  ")
 
 
 def _question_html(question: Question, answer: Any) -> str:
@@ -131,7 +131,7 @@ def _question_html(question: Question, answer: Any) -> str:
         lines = "".join(f"<li><code>{escape(line.code)}</code></li>" for line in question.lines)
         summary = bilingual(row("ask_one_order"))
         one = ", ".join(map(str, one_order(question)))
-        body = f"<ol>{lines}</ol>{_unfolds(summary, f'<p>[{one}]</p>')}"
+        body = f"<ol>{lines}</ol>{_details_html(summary, f'<p>[{one}]</p>')}"
     else:
         options = zip(question.letters, question.options, strict=True)
         body = "".join(_option_html(letter, o, verdict, answer) for letter, o in options)
@@ -150,10 +150,10 @@ def _option_html(letter: str, option: Option, verdict: Verdict | None, answer: A
         text += f" <b>{MARKS[True]}</b>"
     more = f' data-right="{str(option.right).lower()}"' + (" data-told" if verdict else "")
     inside = _verdict_html(Verdict(option.right, option.feedback))
-    return _unfolds(text, inside, more + (" open" if chosen else ""))
+    return _details_html(text, inside, more + (" open" if chosen else ""))
 
 
-def _unfolds(summary: str, inside: str, more: str = "") -> str:
+def _details_html(summary: str, inside: str, more: str = "") -> str:
     return f'<details class="mg-ask-option"{more}><summary>{summary}</summary>{inside}</details>'
 
 

@@ -16,8 +16,8 @@ from html import escape
 
 import minigrad as mg
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.wording import bilingual, lines_of
-from minigrad_lessons.questions import Beside, Card, find_lesson
+from minigrad_lessons.lesson.wording import bilingual, bilingual_lines
+from minigrad_lessons.questions import PeerCode, System, find_lesson
 from viz.page.document import Document
 from viz.words.text import ROWS, row, row_text
 
@@ -53,7 +53,7 @@ SYSTEMS = {
 MANY = 5  # boxes; beyond it, those of other systems than the first are folded
 
 
-def output(code: str, imports: str) -> str:
+def run_and_capture_output(code: str, imports: str) -> str:
     """Return what a program prints after these imports, ending with the error that stops it."""
     file = f"<{imports.rpartition(' ')[2]}>"
     source = f"{imports}\n{code}"
@@ -71,9 +71,9 @@ def output(code: str, imports: str) -> str:
 class Boxes(Document):
     """Boxes of other systems: code, what the real one printed, what ours prints, what differs."""
 
-    def __init__(self, boxes: Sequence[Beside]) -> None:
+    def __init__(self, boxes: Sequence[PeerCode]) -> None:
         self.boxes = tuple(boxes)
-        self.here = [_here(box) for box in self.boxes]
+        self.here = [_output_of_our_layer(box) for box in self.boxes]
 
     @property
     def columns(self) -> list[list[str]]:
@@ -116,16 +116,16 @@ class Boxes(Document):
         for box, here in zip(self.boxes, self.here, strict=True):
             name, line, _ = SYSTEMS[box.system]
             parts.append(row_text("beside_in", system=name))
-            parts += [lines_of(_card(box.card), "  ")] if box.card else []
-            parts += _indented(f"{line}\n{box.code}")
+            parts += [bilingual_lines(_card_html(box.card), "  ")] if box.card else []
+            parts += _indent(f"{line}\n{box.code}")
             if box.version:
                 parts.append(row_text("beside_prints", version=box.version))
-                parts += _indented(box.prints)
+                parts += _indent(box.prints)
             if here is None:
                 parts.append(row_text("beside_none"))
             elif here != box.prints:
-                parts += [row_text("beside_here"), *_indented(here)]
-            parts += [lines_of(box.text, "  "), ""]
+                parts += [row_text("beside_here"), *_indent(here)]
+            parts += [bilingual_lines(box.text, "  "), ""]
         return "\n".join(parts).rstrip("\n")
 
     def _repr_html_(self) -> str:
@@ -134,7 +134,7 @@ class Boxes(Document):
     def _page(self) -> tuple[Pair, str]:
         found: dict[str, str] = {}
         for box, here in zip(self.boxes, self.here, strict=True):
-            found[box.system] = found.get(box.system, "") + _box(box, here)
+            found[box.system] = found.get(box.system, "") + _box_html(box, here)
         inside, *others = found.values()
         if len(self.boxes) > MANY and not self.boxes[0].card:
             heads = [bilingual(row("beside_in", system=SYSTEMS[x][0])) for x in found][1:]
@@ -144,26 +144,26 @@ class Boxes(Document):
         return row("beside_title"), f'<div class="mg-shown mg-beside">{inside}</div>'
 
 
-def _indented(text: str) -> list[str]:
+def _indent(text: str) -> list[str]:
     return [f"    {line}".rstrip() for line in text.splitlines()]
 
 
-def _here(box: Beside) -> str | None:
+def _output_of_our_layer(box: PeerCode) -> str | None:
     """Return what our compatibility layer prints; None if it does not support the program."""
-    return output(box.code, SYSTEMS[box.system][2]) if box.face else None
+    return run_and_capture_output(box.code, SYSTEMS[box.system][2]) if box.face else None
 
 
-def _card(card: Card) -> Pair:
+def _card_html(card: System) -> Pair:
     """Return when a system appeared, which mode it used then and now, and its state today."""
     began, today = (ROWS[f"beside_{mode}"] for mode in (card.began, card.today))
     return row("beside_card", first=card.first, began=began, today=today, state=card.state)
 
 
-def _box(box: Beside, here: str | None) -> str:
+def _box_html(box: PeerCode, here: str | None) -> str:
     name, line, face = SYSTEMS[box.system]
     code = f"{line}\n{box.code}"
     parts = [f"<h4>{bilingual(row('beside_in', system=name))}</h4>"]
-    parts += [f"<p>{bilingual(_card(box.card))}</p>"] if box.card else []
+    parts += [f"<p>{bilingual(_card_html(box.card))}</p>"] if box.card else []
     parts.append(f"<pre>{escape(code)}</pre>")
     if box.version:
         parts.append(f"<p>{bilingual(row('beside_prints', version=box.version))}</p>")

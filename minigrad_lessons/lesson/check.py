@@ -23,16 +23,24 @@ from IPython.display import display
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.answers import brief, cut, equal, has_gap, reached, silent, written
+from minigrad_lessons.lesson.answers import (
+    called_functions,
+    has_gap,
+    is_equal,
+    short_repr,
+    source_of,
+    truncate,
+    without_return,
+)
 from minigrad_lessons.lesson.differs import Comparison
 from minigrad_lessons.lesson.exercise.bank import PROPERTIES
 from minigrad_lessons.lesson.exercise.judge import judge
-from minigrad_lessons.lesson.judged import judged
-from minigrad_lessons.lesson.keep import stored
-from minigrad_lessons.lesson.limit import Endless, TooManyLines, limited
-from minigrad_lessons.lesson.progress import note
-from minigrad_lessons.lesson.wording import GRADING, MARKS, Shown
-from minigrad_lessons.questions import Check, called, find_check, find_lesson
+from minigrad_lessons.lesson.judged import record_verdict
+from minigrad_lessons.lesson.keep import store_functions
+from minigrad_lessons.lesson.limit import TimeLimitExceeded, TooManyLines, limit_execution
+from minigrad_lessons.lesson.progress import record_answer
+from minigrad_lessons.lesson.wording import GRADING, MARKS, Message
+from minigrad_lessons.questions import Check, find_check, find_lesson, title_of
 from viz.words.text import row
 
 __all__ = ["check"]
@@ -41,13 +49,13 @@ MISSING: Any = object()
 LONGEST = 30  # seconds that an answer may take
 LINES = 1_000_000  # that it may run
 # What each check said, the first refusal if there was one, where points are counted.
-counted: dict[str, Shown] | None = None
+counted: dict[str, Message] | None = None
 
 
 class CheckFailed(AssertionError):
     """A check of an exercise that failed; its text follows the chosen language."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: Message) -> None:
         super().__init__(shown.name)
         self.shown = shown
 
@@ -66,7 +74,7 @@ def check(
     *more: FunctionType,
     tolerance: float = 1e-9,
     seed: int = 0,
-) -> Shown | None:
+) -> Message | None:
     """Compare an answer with what is expected; raise AssertionError when it is wrong.
 
     Of an exercise that has a property (see `exercise` beside this module) nothing but the functions
@@ -90,66 +98,66 @@ def check(
     entry = find_check(id)
     given = [x for x in (got, want, *more) if x is not MISSING]
     if id in PROPERTIES and (want is MISSING or callable(want)):
-        return _by_property(entry, given, seed)
+        return _check_by_property(entry, given, seed)
     original, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
     caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
-        got, problem = _call(got, caller)
+        got, problem = _call_answer(got, caller)
     if has_gap(got):
         if not graded:
-            return _displayed(Shown([entry.text, row("check_gap")], "…", id))
+            return _display_result(Message([entry.text, row("check_gap")], "…", id))
         problem = [row("check_gap")]
-    right = not problem and equal(got, want, tolerance)
-    judged(id, right)
-    note("check", id, right)
+    right = not problem and is_equal(got, want, tolerance)
+    record_verdict(id, right)
+    record_answer("check", id, right)
     if right:
         passed = row("check_passed", text=entry.text)
-        value = brief(got)
+        value = short_repr(got)
         after = [row("check_value", value=value)] if len(value) < 40 else []
-        return _said(Shown([passed], MARKS[True], id, [*after, _next(id)]))
+        return _report(Message([passed], MARKS[True], id, [*after, _next_step(id)]))
     lines = [row("check_failed", text=entry.text)]
-    comparison = Comparison(tolerance, got is not original, partial(called, id.partition(".")[0]))
+    comparison = Comparison(tolerance, got is not original, partial(title_of, id.partition(".")[0]))
     lines += problem or _first_difference(got, want, comparison)
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
     lines.append(known or row("check_hint", hint=entry.hint))
 
-    return _refused(entry, lines)
+    return _fail(entry, lines)
 
 
-def _by_property(entry: Check, functions: Sequence[Any], seed: int) -> Shown | None:
+def _check_by_property(entry: Check, functions: Sequence[Any], seed: int) -> Message | None:
     """Try functions in the programs of a property; keep them if all of these are right."""
     id, parts = entry.id, entry.parts or [*PROPERTIES[entry.id].spec]
     plain = [isinstance(f, FunctionType) and not iscoroutinefunction(f) for f in functions]
-    names = [f.__name__ if isinstance(f, FunctionType) else brief(f) for f in functions]
+    names = [f.__name__ if isinstance(f, FunctionType) else short_repr(f) for f in functions]
     if not all(plain) or sorted(names) != sorted(parts):
         problem = row("exercise_names", names=", ".join(names), parts=", ".join(parts))
-        return _refused(entry, [row("check_failed", text=entry.text), problem])
+        return _fail(entry, [row("check_failed", text=entry.text), problem])
     if any(map(has_gap, functions)):
         if os.environ.get(GRADING):
-            return _refused(entry, [row("check_failed", text=entry.text), row("check_gap")])
-        return _displayed(Shown([entry.text, row("check_gap")], "…", id))
+            return _fail(entry, [row("check_failed", text=entry.text), row("check_gap")])
+        return _display_result(Message([entry.text, row("check_gap")], "…", id))
     failure = judge(id, functions, seed)
-    judged(id, failure is None)
-    note("check", id, failure is None)
+    record_verdict(id, failure is None)
+    record_answer("check", id, failure is None)
     if failure is None:
         passed = row("check_passed", text=entry.text)
-        kept = _kept(functions) if entry.parts else []
-        return _said(Shown([passed, *kept], MARKS[True], id, [_next(id)]))
+        kept = _save_to_engine(functions) if entry.parts else []
+        return _report(Message([passed, *kept], MARKS[True], id, [_next_step(id)]))
     if counted is not None and not failure.long:
         counted.pop(f"{id}.short", None)
     elif counted is not None and id not in counted:  # half the points: short programs are right
-        _said(Shown([row("exercise_short")], MARKS[True], f"{id}.short"))
+        _report(Message([row("exercise_short")], MARKS[True], f"{id}.short"))
     head = row("exercise_long" if failure.long else "exercise_failed")
     lines = [head, failure.code, *failure.messages]
-    known = entry.hint_for("\n".join(english for english, _ in lines[1:]), written(functions))
+    known = entry.hint_for("\n".join(english for english, _ in lines[1:]), source_of(functions))
     if known and not failure.explained:
         lines.append(known)
     elif failure.fact and not any("`return`" in english for english, _ in failure.messages):
         lines.append(row("exercise_next", hint=entry.hint))
-    return _refused(entry, lines, lambda: failure.picture())
+    return _fail(entry, lines, lambda: failure.picture())
 
 
-def _next(id: str) -> Pair:
+def _next_step(id: str) -> Pair:
     """Return which exercise of the lesson comes after this one."""
     lesson = id.partition(".")[0]
     checks = [*find_lesson(lesson).checks.values()]
@@ -159,33 +167,31 @@ def _next(id: str) -> Pair:
     return row("check_last_tour") if lesson == "tour" else row("check_last", lesson=lesson)
 
 
-def _kept(functions: Sequence[FunctionType]) -> list[Pair]:
+def _save_to_engine(functions: Sequence[FunctionType]) -> list[Pair]:
     """Keep functions in the learner's engine; return what to say about it."""
     if os.environ.get(GRADING):
         return []
     try:
-        kept, notes = stored(functions)
+        kept, notes = store_functions(functions)
     except ValueError as error:  # the file was edited, and cannot be read
         return [(str(error),) * 2]
     names = ", ".join(f"`{function.__name__}`" for function in functions)
     return [*([row("exercise_kept", names=names)] if kept else []), *notes]
 
 
-def _refused(
-    entry: Check, lines: list[Pair], view: Callable[[], Any] | None = None
-) -> Shown | None:
+def _fail(entry: Check, lines: list[Pair], view: Callable[[], Any] | None = None) -> Message | None:
     """Show what is wrong, with a picture if there is one; where points are counted, once."""
     if counted and entry.id in counted and counted[entry.id].mark == MARKS[False]:
         return None
-    shown = Shown(lines, MARKS[False], entry.id)
+    shown = Message(lines, MARKS[False], entry.id)
     if get_ipython() is not None:
         cast(Any, display)(shown)
         if view is not None and (picture := view()) is not None:
             cast(Any, display)(picture)
-    return _said(shown)
+    return _report(shown)
 
 
-def _said(shown: Shown) -> Shown | None:
+def _report(shown: Message) -> Message | None:
     """Return the result of a check; raise CheckFailed if it failed, or note it while grading."""
     if counted is not None:
         if shown.mark == MARKS[False] or shown.name not in counted:
@@ -195,10 +201,10 @@ def _said(shown: Shown) -> Shown | None:
         raise CheckFailed(shown)
     if os.environ.get(GRADING):
         return print(shown)  # nbgrader would take a result for points
-    return _displayed(shown)
+    return _display_result(shown)
 
 
-def _displayed(shown: Shown) -> Shown:
+def _display_result(shown: Message) -> Message:
     """Display the result of a check unless its cell, ending with this check, shows it anyway."""
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_filename == __file__:
@@ -210,28 +216,28 @@ def _displayed(shown: Shown) -> Shown:
     return shown
 
 
-def _call(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:
+def _call_answer(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:
     """Return the value of a learner's function, or what it raised and where; `cell` checks it."""
     try:
-        with limited(LONGEST, LINES, getattr(got, "__globals__", None)):
+        with limit_execution(LONGEST, LINES, getattr(got, "__globals__", None)):
             value = got()
             return (list(value) if isinstance(value, Iterator) else value), []
     except TooManyLines as stopped:
-        return None, [row("check_lines", lines=f"{LINES:,}"), *_where(stopped, got, cell)]
-    except Endless:
+        return None, [row("check_lines", lines=f"{LINES:,}"), *_line_of_error(stopped, got, cell)]
+    except TimeLimitExceeded:
         return None, [row("check_endless", seconds=LONGEST)]
     except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
-        text = error.pair if isinstance(error, GraphError) else (cut(str(error)),) * 2
+        text = error.pair if isinstance(error, GraphError) else (truncate(str(error)),) * 2
         lines = [row("check_raised", kind=type(error).__name__, message=text)]
         if "'NoneType'" in str(error) and isinstance(got, FunctionType):
-            lines += [row("check_return", name=name) for name in silent(got)]
-        return None, [*lines, *_where(error, got, cell)]
+            lines += [row("check_return", name=name) for name in without_return(got)]
+        return None, [*lines, *_line_of_error(error, got, cell)]
 
 
-def _where(error: BaseException, got: Any, cell: FrameType) -> list[Pair]:
+def _line_of_error(error: BaseException, got: Any, cell: FrameType) -> list[Pair]:
     """Return the line of the learner's cell in which an error arose, if it names none itself."""
     file = cell.f_code.co_filename
-    functions = [*reached(got)] if isinstance(got, FunctionType) else []
+    functions = [*called_functions(got)] if isinstance(got, FunctionType) else []
     here = {f.__name__ for f in functions if f.__code__.co_filename == file}
     here -= {"<lambda>", cell.f_code.co_name}
     found = list[Pair]()
@@ -248,7 +254,7 @@ def _first_difference(got: Any, want: Any, comparison: Comparison) -> list[Pair]
 
     Several answers are not spelled out: that would leave nothing to find.
     """
-    if place := comparison.first(got, want):
+    if place := comparison.describe_first_difference(got, want):
         return [place]
     lines = [] if want is MISSING else [row("check_expected", value=comparison.brief(want))]
     return [*lines, row("check_got", value=comparison.brief(got))]

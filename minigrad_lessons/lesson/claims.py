@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Formatter
 
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.wording import lines_of, marked_up
+from minigrad_lessons.lesson.wording import bilingual_lines, markup_to_html
 from minigrad_lessons.questions import Claim, UnknownIdError, find_lesson
 from viz.page.document import Document
 from viz.words.text import row, row_text
@@ -22,8 +22,8 @@ class Claims(Document):
         self.claims = tuple(claims)
 
     def __repr__(self) -> str:
-        paragraphs = [(" ".join(en), "".join(zh)) for en, zh in map(_halves, self.claims)]
-        return "\n\n".join(map(lines_of, paragraphs))
+        paragraphs = [(" ".join(en), "".join(zh)) for en, zh in map(_sentences, self.claims)]
+        return "\n\n".join(map(bilingual_lines, paragraphs))
 
     def _repr_html_(self) -> str:
         return self._page()[1]
@@ -32,13 +32,13 @@ class Claims(Document):
         paragraphs = "".join(
             f'<p lang="{lang}"><b>{said}</b>{space}{space.join(rest)}</p>'
             for claim in self.claims
-            for lang, space, half in zip(("en", "zh"), (" ", ""), _halves(claim), strict=True)
-            for said, *rest in [[marked_up(sentence) for sentence in half]]
+            for lang, space, half in zip(("en", "zh"), (" ", ""), _sentences(claim), strict=True)
+            for said, *rest in [[markup_to_html(sentence) for sentence in half]]
         )
         return row("claims_title"), f'<div class="mg-shown mg-claims">{paragraphs}</div>'
 
 
-def _halves(claim: Claim) -> Iterator[tuple[str, ...]]:
+def _sentences(claim: Claim) -> Iterator[tuple[str, ...]]:
     """Return the sentences of a claim, first in English, then in Chinese."""
     return zip(claim.claimed, claim.measured, claim.holds, strict=True)
 
@@ -65,7 +65,7 @@ def claims(
             raise UnknownIdError("ask_kind_claim", id, list(bank))
     given = dict.fromkeys(bank, values or {}) | measured
     for id, claim in bank.items():
-        missing = fields_of(claim) - set(given[id])
+        missing = field_names(claim) - set(given[id])
         if missing:
             lacking = ", ".join(f'"{name}": …' for name in sorted(missing))
             raise MissingValueError(
@@ -77,20 +77,20 @@ def claims(
                     call=f'claims("{lesson}", {id}={{{lacking}}})',
                 )
             )
-    return Claims([_filled(claim, given[id]) for id, claim in bank.items()])
+    return Claims([_fill_fields(claim, given[id]) for id, claim in bank.items()])
 
 
 class MissingValueError(ValueError):
     """A sentence of a claim has a field for which nothing was measured."""
 
 
-def fields_of(claim: Claim) -> set[str]:
+def field_names(claim: Claim) -> set[str]:
     """Return the names of the placeholders in the sentences of a claim."""
     sentences = (*claim.measured, *claim.holds)
     return {name for text in sentences for _, name, _, _ in Formatter().parse(text) if name}
 
 
-def _filled(claim: Claim, fields: Mapping[str, object]) -> Claim:
+def _fill_fields(claim: Claim, fields: Mapping[str, object]) -> Claim:
     """Return the claim with its measured values filled in."""
     kinds = {k: type(v).__name__ for k, v in fields.items() if isinstance(v, BaseException)}
     fields = {**fields, **kinds}

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.keep import progress
+from minigrad_lessons.lesson.keep import parts_written
 from minigrad_lessons.lesson.progress import solved_lessons
-from minigrad_lessons.lesson.wording import MARKS, bilingual, lines_of
+from minigrad_lessons.lesson.wording import MARKS, bilingual, bilingual_lines
 from minigrad_lessons.questions import find_lesson
 from viz.page.document import Document
 from viz.words.text import row, row_text
@@ -23,7 +23,7 @@ LESSONS = "[0-9][0-9]_*.ipynb"
 MINUTES = re.compile(r"(\d+)(?: \+ (?:about|约) (\d+))? (?:minutes|分钟)")
 
 
-class Stop(NamedTuple):
+class Entry(NamedTuple):
     """One notebook of the course. `parts` of the engine are true where the learner wrote them.
 
     `solved` is true of the tour, which has no part, when its exercise was.
@@ -51,33 +51,33 @@ class Stop(NamedTuple):
 class Course(Document):
     """The notebooks of the course as a map, each with a link."""
 
-    def __init__(self, stops: Sequence[Stop]) -> None:
+    def __init__(self, stops: Sequence[Entry]) -> None:
         self.stops = tuple(stops)
 
     def __repr__(self) -> str:
         return "\n".join(
-            f"{_mark(stop)} {lines_of((_head(stop)[0], _head(stop)[1]))}  {lines_of(_about(stop))}"
-            for stop in self.stops
+            f"{_state_mark(one)} {bilingual_lines(_heading(one))}  {bilingual_lines(_summary(one))}"
+            for one in self.stops
         )
 
     def _repr_html_(self) -> str:
         return self._page()[1]
 
     def _page(self) -> tuple[Pair, str]:
-        stops = "".join(map(_card, self.stops))
+        stops = "".join(map(_card_html, self.stops))
         return row("course_title"), f'<ol class="mg-shown mg-course">{stops}</ol>'
 
 
-def _head(stop: Stop) -> Pair:
+def _heading(stop: Entry) -> Pair:
     english, chinese = (f"{stop.number} {title}".strip() for title in stop.title)
     return english, chinese
 
 
-def _mark(stop: Stop) -> str:
+def _state_mark(stop: Entry) -> str:
     return {"done": MARKS[True], "begun": "◐", "new": "○"}.get(stop.state, "▷")
 
 
-def _about(stop: Stop) -> Pair:
+def _summary(stop: Entry) -> Pair:
     """Describe the minutes of a stop, the lessons before it, and the progress so far."""
     said = [row("course_minutes", count=stop.minutes)]
     if stop.after:
@@ -90,7 +90,7 @@ def _about(stop: Stop) -> Pair:
     return " · ".join(p[0] for p in said), " · ".join(p[1] for p in said)
 
 
-def _card(stop: Stop) -> str:
+def _card_html(stop: Entry) -> str:
     parts = " ".join(
         f"<span>{MARKS[True] if mine else '○'} <code>{escape(name)}</code></span>"
         for name, mine in stop.parts.items()
@@ -98,12 +98,12 @@ def _card(stop: Stop) -> str:
     engine = f'<p class="mg-parts">{parts}</p>' if parts else ""
     return (
         f'<li data-state="{stop.state}"><a href="{escape(stop.file)}">'
-        f"<b>{_mark(stop)} {bilingual(_head(stop))}</b></a>"
-        f"<p>{bilingual(stop.can)}</p><p>{bilingual(_about(stop))}</p>{engine}</li>"
+        f"<b>{_state_mark(stop)} {bilingual(_heading(stop))}</b></a>"
+        f"<p>{bilingual(stop.can)}</p><p>{bilingual(_summary(stop))}</p>{engine}</li>"
     )
 
 
-def _read(path: Path) -> tuple[Pair, str]:
+def _read_title_and_minutes(path: Path) -> tuple[Pair, str]:
     """Return the title of a notebook, and the minutes of the lesson and of its exercises."""
     first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
     english, chinese = re.findall(r"^# (?:L\d\d )?(.*)$", first, re.MULTILINE)
@@ -120,7 +120,7 @@ def course(folder: str | Path = ".") -> Course:
     ○ L00 One formula, two graphs  45 + 15 min · not begun
     """
     folder = Path(folder)
-    mine = progress()
+    mine = parts_written()
     paths = [path for path in (folder / "tour.ipynb",) if path.exists()]
     paths += sorted(folder.glob(LESSONS))
     if not paths:
@@ -128,10 +128,10 @@ def course(folder: str | Path = ".") -> Course:
     stops, last = [], tuple[str, ...]()
     for path in paths:
         lesson = "tour" if path.stem == "tour" else f"L{path.name[:2]}"
-        bank, (title, minutes) = find_lesson(lesson), _read(path)
+        bank, (title, minutes) = find_lesson(lesson), _read_title_and_minutes(path)
         number = "" if lesson == "tour" else lesson
         after = bank.after or last
         solved, parts = lesson in solved_lessons(), mine.get(lesson, {})
-        stops.append(Stop(path.name, number, title, bank.can, minutes, after, parts, solved))
+        stops.append(Entry(path.name, number, title, bank.can, minutes, after, parts, solved))
         last = (number,) if number else ()
     return Course(stops)

@@ -13,7 +13,7 @@ from unittest import mock
 __all__ = ["typed"]
 
 
-class Typist(pdb.Pdb):
+class ScriptedDebugger(pdb.Pdb):
     """Python's debugger, which reads its commands from a list, and shows them as if typed."""
 
     def __init__(self, commands: tuple[str, ...]) -> None:
@@ -57,7 +57,7 @@ def typed(*commands: str) -> Iterator[list[str]]:
         frame: FrameType = sys._getframe(1)
         stops.append(frame.f_code.co_name)
         if commands:
-            Typist(commands).set_trace(frame)
+            ScriptedDebugger(commands).set_trace(frame)
 
     with mock.patch.object(sys, "breakpointhook", hook):
         yield stops

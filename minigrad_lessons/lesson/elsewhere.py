@@ -16,8 +16,8 @@ from pathlib import Path
 
 import minigrad as mg
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.wording import bilingual, lines_of
-from minigrad_lessons.questions import Kept, find_kept
+from minigrad_lessons.lesson.wording import bilingual, bilingual_lines
+from minigrad_lessons.questions import RecordedProgram, find_recorded_program
 from viz.page.document import Document
 from viz.words.text import row
 
@@ -30,19 +30,19 @@ PATIENCE = 120.0  # seconds
 class Elsewhere(Document):
     """What a program printed in a separate process, now or when it was recorded."""
 
-    def __init__(self, kept: Kept, program: str, folder: str | os.PathLike[str]) -> None:
-        self.lack = _lack(kept)
+    def __init__(self, kept: RecordedProgram, program: str, folder: str | os.PathLike[str]) -> None:
+        self.lack = _missing_requirement(kept)
         self.kept = kept
-        self.printed = kept.prints if self.lack else _run(program, folder)
+        self.printed = kept.prints if self.lack else _run_in_new_process(program, folder)
         self.lines = self.printed.splitlines()
 
     def __repr__(self) -> str:
-        return f"{self.printed}\n{lines_of(self._where())}"
+        return f"{self.printed}\n{bilingual_lines(self._origin_note())}"
 
     def _repr_html_(self) -> str:
         return self._page()[1]
 
-    def _where(self) -> Pair:
+    def _origin_note(self) -> Pair:
         if self.lack:
             return row("elsewhere_kept", lack=self.lack, version=self.kept.version)
         return row("elsewhere_now")
@@ -50,13 +50,13 @@ class Elsewhere(Document):
     def _page(self) -> tuple[Pair, str]:
         parts = [
             f'<pre class="mg-beside-printed">{escape(self.printed)}</pre>',
-            f"<p>{bilingual(self._where())}</p>",
+            f"<p>{bilingual(self._origin_note())}</p>",
         ]
         inside = f"<section>{''.join(parts)}</section>"
         return row("elsewhere_title"), f'<div class="mg-shown mg-beside">{inside}</div>'
 
 
-def _lack(kept: Kept) -> Pair | None:
+def _missing_requirement(kept: RecordedProgram) -> Pair | None:
     """Return what the program needs and this machine lacks; None if it can run."""
     if sys.platform == "emscripten":
         return row("elsewhere_process")
@@ -64,7 +64,7 @@ def _lack(kept: Kept) -> Pair | None:
     return None if missing is None else (f"`{missing}`",) * 2
 
 
-def _run(program: str, folder: str | os.PathLike[str]) -> str:
+def _run_in_new_process(program: str, folder: str | os.PathLike[str]) -> str:
     """Run a program in a new process; return its output, ending with the error that stops it."""
     path = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
@@ -93,5 +93,5 @@ def elsewhere(id: str, folder: str | os.PathLike[str]) -> Callable[[str], Elsewh
     ...     elsewhere("examples.sum", folder)("print(1 + 1)").lines
     ['2']
     """
-    kept = find_kept(id)
+    kept = find_recorded_program(id)
     return lambda program: Elsewhere(kept, program, folder)

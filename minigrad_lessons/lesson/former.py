@@ -13,20 +13,20 @@ import numpy as np
 from minigrad.diagnostics.messages import choose
 from minigrad_lessons.lesson import my_engine
 from minigrad_lessons.lesson.answers import has_gap, items_of
-from minigrad_lessons.lesson.judged import refused
-from minigrad_lessons.lesson.keep import part_name, stored
-from minigrad_lessons.lesson.wording import GRADING, MARKS, Shown
+from minigrad_lessons.lesson.judged import was_wrong
+from minigrad_lessons.lesson.keep import part_name, store_functions
+from minigrad_lessons.lesson.wording import GRADING, MARKS, Message
 from minigrad_lessons.questions import checks_of
 from viz.words.text import row
 
 __all__ = ["downhill", "keep"]
 
 
-def _former(key: str) -> None:
+def _warn_deprecated(key: str) -> None:
     warnings.warn(choose(row(key)), FutureWarning, stacklevel=3)
 
 
-def keep(*functions: FunctionType) -> Shown | None:
+def keep(*functions: FunctionType) -> Message | None:
     """Put functions of the notebook into the learner's engine, which a ✓ does by itself.
 
     Nothing is kept as long as a gap `...` is left, the last check of a function has refused it, or
@@ -40,17 +40,17 @@ def keep(*functions: FunctionType) -> Shown | None:
     ...     print(keep(fit))
     … my_engine  Not finished yet: replace each `...` above, then run the cell again.
     """
-    _former("former_keep")
+    _warn_deprecated("former_keep")
     if os.environ.get(GRADING):
         return None
     names, gaps = [part_name(function) for function in functions], any(map(has_gap, functions))
-    wrong = [(name, c.id) for name in names for c in checks_of(name) if refused(c.id)]
+    wrong = [(name, c.id) for name in names for c in checks_of(name) if was_wrong(c.id)]
     if gaps or wrong:
         note = row("check_gap") if gaps else row("engine_refused", name=wrong[0][0], id=wrong[0][1])
-        return Shown([note], "…", "my_engine")
-    kept, notes = stored(functions)
+        return Message([note], "…", "my_engine")
+    kept, notes = store_functions(functions)
     note = row("exercise_kept", names=", ".join(f"`{name}`" for name in names))
-    return Shown([*([note] if kept else []), *notes], MARKS[True] if kept else "…", "my_engine")
+    return Message([*([note] if kept else []), *notes], MARKS[True] if kept else "…", "my_engine")
 
 
 def downhill(
@@ -68,7 +68,7 @@ def downhill(
     [('step 1, results', 2), ('step 1, new speed', 8.0), ('step 1, new weight', 3.0),
      ('step 1, changed in place', [])]
     """
-    _former("former_downhill")
+    _warn_deprecated("former_downhill")
     found: dict[str, Any] = {}
     go: Any = rule or my_engine.momentum
     weight, speed = np.array([w]), np.array([0.0])

@@ -45,9 +45,9 @@ def granularity(
     """
     if not isinstance(program, Program):
         raise TypeError(row_text("granularity_program", value=brief(program)))
-    here, seconds = timed([lambda: program(feed_dict)] * (1 + REPEATS))
+    here, seconds = result_and_best_time([lambda: program(feed_dict)] * (1 + REPEATS))
     rows: list[tuple[Pair, ...]] = [
-        (ROWS["granularity_here"], _cell("1"), _cell(_ms(seconds)), _cell("1"), _cell("0"))
+        (ROWS["granularity_here"], _both("1"), _both(_ms(seconds)), _both("1"), _both("0"))
     ]
     ways: list[tuple[Pair, str, int]] = [
         (ROWS[f"granularity_{tasks}"], tasks, 1) for tasks in ("whole", "regions", "kernels")
@@ -59,16 +59,16 @@ def granularity(
         # Dask takes equal keys for equal results, and would not run them again.
         laters = [to_dask(program, *how, token=secrets.token_hex(6)) for _ in range(1 + REPEATS)]
         runs = [functools.partial(later.compute, scheduler=scheduler) for later in laters]
-        found, took = timed(runs)
+        found, took = result_and_best_time(runs)
         count = split * len(grouped(program.graph, tasks))
-        cells = (str(count), _ms(took), f"{took / seconds:.3g}", f"{_apart(here, found):.1g}")
-        rows.append((words, *map(_cell, cells)))
+        cells = (str(count), _ms(took), f"{took / seconds:.3g}", f"{_distance(here, found):.1g}")
+        rows.append((words, *map(_both, cells)))
     names = ("way", "tasks", "time", "times", "apart")
     head = [ROWS[f"granularity_head_{name}"] for name in names]
     return Table(ROWS["granularity_caption"], head, rows)
 
 
-def timed(runs: Sequence[Callable[[], Any]]) -> tuple[Any, float]:
+def result_and_best_time(runs: Sequence[Callable[[], Any]]) -> tuple[Any, float]:
     """Return the first run's result, and the seconds of the quickest of the others."""
     first, *others = runs
     result, spans = first(), []
@@ -81,7 +81,7 @@ def timed(runs: Sequence[Callable[[], Any]]) -> tuple[Any, float]:
     return result, min(spans)
 
 
-def _apart(one: Any, other: Any) -> float:
+def _distance(one: Any, other: Any) -> float:
     """Return the largest difference between results, relative to their largest number."""
     pairs = zip(one, other, strict=True) if isinstance(one, list) else [(one, other)]
     found = [0.0]
@@ -96,5 +96,5 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1e3:.3g}"
 
 
-def _cell(text: str) -> Pair:
+def _both(text: str) -> Pair:
     return text, text

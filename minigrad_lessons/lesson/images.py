@@ -62,9 +62,9 @@ class Images(Document):
     @property
     def figures(self) -> str:
         """The images with their labels as HTML, for a place that has a caption already."""
-        return STYLE + "".join(self._figure(i) for i in range(len(self.pixels)))
+        return STYLE + "".join(self._image_html(i) for i in range(len(self.pixels)))
 
-    def _figure(self, i: int) -> str:
+    def _image_html(self, i: int) -> str:
         file = io.BytesIO()
         low, high = self.span or (min(map(np.min, self.pixels)), max(map(np.max, self.pixels)))
         mpl.imsave(file, self.pixels[i], cmap="gray_r", vmin=low, vmax=high, format="png")
@@ -103,8 +103,8 @@ def images(
     >>> print(images([np.zeros((2, 3)), np.zeros((1, 9))]))
     2 images of different sizes []
     """
-    whole = None if isinstance(pixels, list | tuple) else _array(pixels)
-    arrays = tuple(map(_array, pixels)) if whole is None else tuple(whole) if whole.ndim else ()
+    whole = None if isinstance(pixels, list | tuple) else _as_array(pixels)
+    arrays = tuple(map(_as_array, pixels)) if whole is None else tuple(whole) if whole.ndim else ()
     wrong = [x.shape for x in arrays if x.ndim != 2 or not x.size]
     if wrong or not arrays:
         shape = whole.shape if whole is not None else wrong[0] if wrong else (0,)
@@ -115,5 +115,5 @@ def images(
     return Images(arrays[:SHOWN], names[:SHOWN], cell, span)
 
 
-def _array(x: Any) -> np.ndarray[Any, Any]:
+def _as_array(x: Any) -> np.ndarray[Any, Any]:
     return np.asarray(getattr(x, "data", x))

@@ -1,4 +1,4 @@
-"""The engine that a learner builds: `engine` opens it, `stored` puts parts of theirs into it.
+"""The engine that a learner builds: `engine` opens it, `store_functions` puts their parts into it.
 
 `my_engine.py` beside this module is the whole of it with our parts, under a heading for each
 lesson. What a learner has is the beginning of that, up to the lesson, with their functions in the
@@ -26,8 +26,8 @@ from IPython import get_ipython
 from IPython.display import display
 
 from minigrad_lessons.lesson import my_engine
-from minigrad_lessons.lesson.answers import looked_up, reached
-from minigrad_lessons.lesson.wording import Shown
+from minigrad_lessons.lesson.answers import called_functions, lookups
+from minigrad_lessons.lesson.wording import Message
 from viz.words import user_files
 from viz.words.text import Pair, row, row_text
 
@@ -48,7 +48,7 @@ class EnginePart(NamedTuple):
 
 
 @lru_cache(maxsize=4)  # each check reads the same few texts
-def functions_of(text: str) -> list[tuple[str, str, str, str]]:
+def find_functions(text: str) -> list[tuple[str, str, str, str]]:
     """Return the name, lesson, mark and lines of each marked function of an engine."""
     found = []
     lines = StringIO(text).readlines()  # as Python counts them
@@ -65,44 +65,46 @@ def functions_of(text: str) -> list[tuple[str, str, str, str]]:
 
 
 @cache
-def whole() -> tuple[str, Mapping[str, EnginePart]]:
+def template() -> tuple[str, Mapping[str, EnginePart]]:
     """Return the source of the engine with our parts, and those parts by their names."""
     packed: str | None = vars(my_engine).get("TEXT")  # in the wheel of a class
     text = packed or Path(my_engine.__file__).read_text("utf-8")
     return text, {
-        name: EnginePart(lesson, source) for name, lesson, _, source in functions_of(text)
+        name: EnginePart(lesson, source) for name, lesson, _, source in find_functions(text)
     }
 
 
 @cache
-def taken() -> set[str]:
+def engine_function_names() -> set[str]:
     """Return the names of all functions of the engine, including those not in any exercise."""
-    return {node.name for node in ast.parse(whole()[0]).body if isinstance(node, ast.FunctionDef)}
+    return {
+        node.name for node in ast.parse(template()[0]).body if isinstance(node, ast.FunctionDef)
+    }
 
 
-def assembled(lesson: str, own: Mapping[str, EnginePart], gaps: bool = True) -> str:
+def assemble_engine(lesson: str, own: Mapping[str, EnginePart], gaps: bool = True) -> str:
     """Assemble the engine up to a lesson: the learner's parts, else ours, or gaps in the lesson."""
-    text, parts = whole()
+    text, parts = template()
     own = {name: part for name, part in own.items() if part.lesson <= lesson}
     end = next((h.start() for h in HEADING.finditer(text) if h[1] > lesson), len(text))
     text = text[:end].rstrip("\n") + "\n"
     for name, part in parts.items():
         if name in own:
-            new = _marked(own[name].source, name, "yours")
+            new = _with_owner_comment(own[name].source, name, "yours")
         elif part.lesson < lesson or not gaps:
-            new = _marked(part.source, name, "ours")
+            new = _with_owner_comment(part.source, name, "ours")
         else:
-            new = _marked(_gap(part.source, name, lesson), name, "ours")
+            new = _with_owner_comment(_unwritten_stub(part.source, name, lesson), name, "ours")
         text = text.replace(part.source, new)
     for name, part in reversed(own.items()):
         if name not in parts:  # a helper stands at the head of the lesson that it was written in
             place = next(h.end() for h in HEADING.finditer(text) if h[1] == part.lesson)
-            new = _marked(part.source, name, "yours").strip("\n")
+            new = _with_owner_comment(part.source, name, "yours").strip("\n")
             text = f"{text[:place]}\n\n{new}\n{text[place:]}"
     return text
 
 
-def _marked(source: str, name: str, mark: str) -> str:
+def _with_owner_comment(source: str, name: str, mark: str) -> str:
     """Return the lines of a function with a comment on its def line that says whose it is."""
     lines = source.rstrip("\n").split("\n")
     at = next(i for i, line in enumerate(lines) if line.startswith(f"def {name}"))
@@ -110,7 +112,7 @@ def _marked(source: str, name: str, mark: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _gap(source: str, name: str, lesson: str) -> str:
+def _unwritten_stub(source: str, name: str, lesson: str) -> str:
     head = source[: source.index('"""', source.index('"""') + 3) + 3]
     return f"{head}\n    {GAP.format(name=name, lesson=lesson)}\n"
 
@@ -118,51 +120,53 @@ def _gap(source: str, name: str, lesson: str) -> str:
 # ---- On disk ---------------------------------------------------------------------------------
 
 
-def _file() -> Path:
+def _engine_file() -> Path:
     return user_files.folder() / "my_engine" / "engine.py"
 
 
-def _stored() -> tuple[str, dict[str, EnginePart]]:
+def _load_learner_parts() -> tuple[str, dict[str, EnginePart]]:
     """Return the last lesson in the learner's engine, and the learner's own functions in it."""
-    text = _text()
+    text = _read_engine_text()
     try:
-        found = {n: EnginePart(at, s) for n, at, mark, s in functions_of(text) if mark == "yours"}
+        found = {n: EnginePart(at, s) for n, at, mark, s in find_functions(text) if mark == "yours"}
     except (SyntaxError, ValueError) as error:  # the latter for a zero byte
         problem = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
-        raise _unreadable(problem[0], problem[1] or 1) from error
-    known = {h[1] for h in HEADING.finditer(whole()[0])}
+        raise _load_error(problem[0], problem[1] or 1) from error
+    known = {h[1] for h in HEADING.finditer(template()[0])}
     for heading in HEADING.finditer(text):
         if heading[1] not in known:
             line = 1 + text.count("\n", 0, heading.start())
-            raise _unreadable(row("engine_heading", lesson=heading[1], last=max(known)), line)
+            raise _load_error(row("engine_heading", lesson=heading[1], last=max(known)), line)
     return max((h[1] for h in HEADING.finditer(text)), default=""), found
 
 
-def _text() -> str:
+def _read_engine_text() -> str:
     """Return the text of the learner's file; "" if there is none."""
     try:
-        raw = _file().read_bytes()
+        raw = _engine_file().read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        text = row_text("engine_closed", file=_file(), problem=error.strerror)
+        text = row_text("engine_closed", file=_engine_file(), problem=error.strerror)
         raise ValueError(text) from error
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = 1 + raw.count(b"\n", 0, error.start)
-        raise _unreadable(row("engine_encoding"), line) from error
+        raise _load_error(row("engine_encoding"), line) from error
 
 
-def _unreadable(problem: str | Pair, line: int) -> ValueError:
-    return ValueError(row_text("engine_unreadable", file=_file(), line=line, problem=problem))
+def _load_error(problem: str | Pair, line: int) -> ValueError:
+    return ValueError(
+        row_text("engine_unreadable", file=_engine_file(), line=line, problem=problem)
+    )
 
 
-def _store(text: str) -> tuple[bool, list[Pair]]:
+def _write_engine(text: str) -> tuple[bool, list[Pair]]:
     """Write the engine; returns whether that could be, and what the learner has to know."""
-    file, notes = _file(), []
-    if _is_edited(text):
-        copy = _copy(file)
+    file, notes = _engine_file(), []
+    if _would_lose_edits(text):
+        copy = _backup_path(file)
         notes.append(row("engine_edited", copy=f"my_engine/{copy.name}"))
         problem = user_files.store(copy, file.read_bytes())
     else:
@@ -176,24 +180,24 @@ def _store(text: str) -> tuple[bool, list[Pair]]:
     return True, notes
 
 
-def _is_edited(new: str) -> bool:
+def _would_lose_edits(new: str) -> bool:
     """Return whether writing the file would lose changes in it; a deleted part is not one."""
-    old, (last, own) = _text(), _stored()
+    old, (last, own) = _read_engine_text(), _load_learner_parts()
     if old in ("", new):
         return False
-    marked = {name for name, *_ in functions_of(old)}
+    marked = {name for name, *_ in find_functions(old)}
 
     def rest(text: str) -> list[str]:
         """Return the lines outside the learner's functions."""
-        for name, _, mark, source in functions_of(text):
+        for name, _, mark, source in find_functions(text):
             if mark == "yours" or name not in marked:
                 text = text.replace(source, "")
         return [line for line in text.splitlines() if line.strip()]
 
-    return rest(old) != rest(assembled(last, own))
+    return rest(old) != rest(assemble_engine(last, own))
 
 
-def _copy(file: Path) -> Path:
+def _backup_path(file: Path) -> Path:
     """Return the path for a copy of an edited file: a new one, or that of an equal copy."""
     places = (file.with_name(f"{file.stem}_edited_{i}.py") for i in count(1))
     content = file.read_bytes()
@@ -201,26 +205,26 @@ def _copy(file: Path) -> Path:
 
 
 @lru_cache(maxsize=4)
-def _compiled(text: str) -> CodeType:
+def _compile_engine(text: str) -> CodeType:
     """Compile the source of an engine, and register it so that tracebacks can show its lines."""
     name = f"<my_engine {next(_numbers)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     return compile(text, name, "exec")
 
 
-def _loaded(text: str) -> ModuleType:
+def _load_engine(text: str) -> ModuleType:
     """Load the engine as a new module."""
-    module, code = ModuleType("my_engine"), _compiled(text)
+    module, code = ModuleType("my_engine"), _compile_engine(text)
     module.__file__ = code.co_filename
     exec(code, vars(module))
     return module
 
 
-def progress() -> dict[str, dict[str, bool]]:
+def parts_written() -> dict[str, dict[str, bool]]:
     """Return for each lesson its parts of the engine, and whether the learner has written them."""
-    own = _stored()[1]
+    own = _load_learner_parts()[1]
     found: dict[str, dict[str, bool]] = {}
-    for name, part in whole()[1].items():
+    for name, part in template()[1].items():
         found.setdefault(part.lesson, {})[name] = name in own
     return found
 
@@ -243,51 +247,51 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     >>> mine = engine("L02")
     … my_engine  written to my_engine/engine.py
       ours, until you've written your own: dynamic, static, topological_order, run_in_order
-    >>> x = user_files.Node("Placeholder", name="x")
-    >>> [node.op for node in user_files.topological_order([x * x + 3])]
+    >>> x = mine.Node("Placeholder", name="x")
+    >>> [node.op for node in mine.topological_order([x * x + 3])]
     ['Placeholder', 'Mul', 'Constant', 'Add']
     """
-    known = sorted({part.lesson for part in whole()[1].values()})
+    known = sorted({part.lesson for part in template()[1].values()})
     if lesson not in known:
         raise ValueError(row_text("engine_lesson", lesson=lesson, known=", ".join(known)))
-    last, own = _stored()
+    last, own = _load_learner_parts()
     if functions:
         for function in functions:
             part_name(function)
-            own |= _written(function, lesson)
-        return _loaded(assembled(lesson, own, gaps=False))
-    kept, notes = _store(assembled(max(last, lesson), own))
+            own |= _as_engine_parts(function, lesson)
+        return _load_engine(assemble_engine(lesson, own, gaps=False))
+    kept, notes = _write_engine(assemble_engine(max(last, lesson), own))
     written = [row("engine_written")] if kept else []
-    shown = Shown([*written, *notes, *_whose(lesson, own)], "…", "my_engine")
+    shown = Message([*written, *notes, *_ownership_lines(lesson, own)], "…", "my_engine")
     cast(Any, display)(shown) if get_ipython() is not None else print(shown)
-    return _loaded(assembled(lesson, own))  # who comes back from a later one, too
+    return _load_engine(assemble_engine(lesson, own))  # who comes back from a later one, too
 
 
 @cache
-def _ours(lesson: str) -> str:
-    return assembled(lesson, {}, gaps=False)
+def _reference_source(lesson: str) -> str:
+    return assemble_engine(lesson, {}, gaps=False)
 
 
-def reference(lesson: str) -> ModuleType:
+def reference_engine(lesson: str) -> ModuleType:
     """Return the engine at the end of a lesson with our parts alone, whatever the learner kept."""
-    return _loaded(_ours(lesson))
+    return _load_engine(_reference_source(lesson))
 
 
-def replaced(lesson: str, functions: Sequence[FunctionType]) -> Callable[[], ModuleType]:
+def engine_factory_with(lesson: str, functions: Sequence[FunctionType]) -> Callable[[], ModuleType]:
     """Return what makes the engine at the end of a lesson, these functions in the place of ours.
 
     What they look up in the notebook and no engine has, they find there, too.
     """
     own: dict[str, EnginePart] = {}
     for function in functions:
-        own |= _written(function, lesson)
-    text = assembled(lesson, own, gaps=False)
+        own |= _as_engine_parts(function, lesson)
+    text = assemble_engine(lesson, own, gaps=False)
 
     def made() -> ModuleType:
-        module = _loaded(text)
+        module = _load_engine(text)
         vars(module)["engine"] = module  # what the notebook calls it
-        for function in (met for start in functions for met in reached(start)):
-            for _, name in looked_up(function):
+        for function in (met for start in functions for met in called_functions(start)):
+            for _, name in lookups(function):
                 if name not in vars(module) and name in function.__globals__:
                     vars(module)[name] = function.__globals__[name]
         return module
@@ -295,22 +299,22 @@ def replaced(lesson: str, functions: Sequence[FunctionType]) -> Callable[[], Mod
     return made
 
 
-def stored(functions: Sequence[FunctionType]) -> tuple[bool, list[Pair]]:
+def store_functions(functions: Sequence[FunctionType]) -> tuple[bool, list[Pair]]:
     """Write functions into the learner's engine; return whether that could be, and what to say."""
-    last, own = _stored()
+    last, own = _load_learner_parts()
     for function in functions:
-        lesson = whole()[1][function.__name__].lesson
-        own |= _written(function, lesson)
+        lesson = template()[1][function.__name__].lesson
+        own |= _as_engine_parts(function, lesson)
         last = max(last, lesson)
-    text = assembled(last, own)
-    if foreign := _foreign(functions, vars(_loaded(text))):
+    text = assemble_engine(last, own)
+    if foreign := _unknown_name(functions, vars(_load_engine(text))):
         return False, [foreign]
-    return _store(text)
+    return _write_engine(text)
 
 
 def part_name(function: FunctionType) -> str:
     """Return the name of a part of the engine; raise ValueError if it was not written as one."""
-    name, parts = getattr(function, "__name__", repr(function)), whole()[1]
+    name, parts = getattr(function, "__name__", repr(function)), template()[1]
     if not isinstance(function, FunctionType) or name == "<lambda>":
         found = getattr(function, "__globals__", {}).items()
         names = [*(other for other, value in found if value is function), name]
@@ -320,39 +324,39 @@ def part_name(function: FunctionType) -> str:
     return name
 
 
-def _written(function: FunctionType, lesson: str) -> dict[str, EnginePart]:
+def _as_engine_parts(function: FunctionType, lesson: str) -> dict[str, EnginePart]:
     """Return a learner's function, and those of the notebook it calls, as parts of the engine."""
-    found = (met for met in reached(function) if not _is_frame(met))
-    return {met.__name__: EnginePart(lesson, _source(met)) for met in found}
+    found = (met for met in called_functions(function) if not _is_provided_by_engine(met))
+    return {met.__name__: EnginePart(lesson, _dedented_source(met)) for met in found}
 
 
-def _is_frame(function: FunctionType) -> bool:
+def _is_provided_by_engine(function: FunctionType) -> bool:
     """Return whether the engine provides this function; raise ValueError for a namesake."""
-    text, parts = whole()
+    text, parts = template()
     name = function.__name__
-    if name in parts or name not in taken():
+    if name in parts or name not in engine_function_names():
         return False
-    if _source(function) not in text:
+    if _dedented_source(function) not in text:
         raise ValueError(row_text("engine_taken", name=name))
     return True
 
 
-def _source(function: FunctionType) -> str:
+def _dedented_source(function: FunctionType) -> str:
     return textwrap.dedent(inspect.getsource(function))
 
 
-def _foreign(functions: Sequence[FunctionType], there: Mapping[str, Any]) -> Pair | None:
+def _unknown_name(functions: Sequence[FunctionType], there: Mapping[str, Any]) -> Pair | None:
     """Return a message about the first name that a function reads and the engine lacks, if any."""
-    for function in (met for start in functions for met in reached(start)):
-        names = {name for kind, name in looked_up(function) if kind != "LOAD_DEREF"}
+    for function in (met for start in functions for met in called_functions(start)):
+        names = {name for kind, name in lookups(function) if kind != "LOAD_DEREF"}
         for name in sorted(names - {*there, *dir(builtins)}):
             return row("engine_foreign", function=function.__name__, name=name)
     return None
 
 
-def _whose(lesson: str, own: Mapping[str, EnginePart]) -> list[Pair]:
+def _ownership_lines(lesson: str, own: Mapping[str, EnginePart]) -> list[Pair]:
     """List which functions of earlier lessons are the learner's, and which are ours."""
-    before = [name for name, part in whole()[1].items() if part.lesson < lesson]
+    before = [name for name, part in template()[1].items() if part.lesson < lesson]
     lines = []
     for key, names in {
         "engine_yours": [name for name in before if name in own],

@@ -1,4 +1,4 @@
-"""Stop an answer that never ends, or does far too much work: `limited`."""
+"""Stop an answer that never ends, or does far too much work: `limit_execution`."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-__all__ = ["Endless", "TooManyLines", "limited"]
+__all__ = ["TimeLimitExceeded", "TooManyLines", "limit_execution"]
 
 TICK = 0.1  # seconds between two looks at the clock
 
 
-class Endless(BaseException):
+class TimeLimitExceeded(BaseException):
     """A program was stopped; no `except Exception` of a learner takes it for an error."""
 
 
-class TooManyLines(Endless):
+class TooManyLines(TimeLimitExceeded):
     """A program was stopped because it had run too many lines."""
 
 
 @contextlib.contextmanager
-def limited(
+def limit_execution(
     seconds: float, lines: int | None = None, names: Mapping[str, Any] | None = None
 ) -> Iterator[None]:
     """Raise TooManyLines in this thread after so many lines, or Endless after so many seconds.
@@ -38,20 +38,20 @@ def limited(
     a browser, only lines are counted.
     """
     call = object()
-    _watch.begin(call, seconds)
+    _watch.start_timer(call, seconds)
     counts, hook = lines is not None and sys.gettrace() is None, sys.unraisablehook
     if counts:
-        counter = _Counter(lines or 0, names)
-        sys.settrace(counter.entered)
+        counter = _LineCounter(lines or 0, names)
+        sys.settrace(counter.trace_call)
 
-        def lost(found: sys.UnraisableHookArgs) -> None:
+        def note_lost_error(found: sys.UnraisableHookArgs) -> None:
             """Count on where the error was lost, as in a generator that is being closed."""
             if found.exc_type is TooManyLines:
-                sys.settrace(counter.entered)
+                sys.settrace(counter.trace_call)
             else:
                 hook(found)
 
-        sys.unraisablehook = lost
+        sys.unraisablehook = note_lost_error
     try:
         yield
     finally:
@@ -62,22 +62,22 @@ def limited(
             _watch.running.pop(call, None)
 
 
-class _Watch:
+class _Watchdog:
     """One thread that stops what runs too long: starting one takes longer than most programs."""
 
     def __init__(self) -> None:
         self.running: dict[object, tuple[float, int]] = {}  # until when, and in which thread
         self.lock, self.process = threading.Lock(), 0  # the process that has the thread
 
-    def begin(self, call: object, seconds: float) -> None:
+    def start_timer(self, call: object, seconds: float) -> None:
         """Stop this thread after so many seconds, unless the call is no longer among `running`."""
         with self.lock, contextlib.suppress(RuntimeError):  # threads cannot be started here
             self.running[call] = time.monotonic() + seconds, threading.get_ident()
             if self.process != os.getpid():
-                threading.Thread(target=self.watch, daemon=True).start()
+                threading.Thread(target=self.watch_clock, daemon=True).start()
                 self.process = os.getpid()
 
-    def watch(self) -> None:
+    def watch_clock(self) -> None:
         """Check the clock as long as anything runs."""
         raised = ctypes.pythonapi.PyThreadState_SetAsyncExc
         while True:
@@ -86,29 +86,29 @@ class _Watch:
                 for call, (end, thread) in [*self.running.items()]:
                     if time.monotonic() > end:
                         del self.running[call]
-                        raised(ctypes.c_ulong(thread), ctypes.py_object(Endless))
+                        raised(ctypes.c_ulong(thread), ctypes.py_object(TimeLimitExceeded))
                 if not self.running:
                     self.process = 0
                     return
 
 
-_watch = _Watch()
+_watch = _Watchdog()
 
 
-class _Counter:
+class _LineCounter:
     """A trace function that counts the lines of some functions, and stops when none is left."""
 
     def __init__(self, lines: int, names: Mapping[str, Any] | None) -> None:
         self.left, self.names = lines, names
 
-    def entered(self, frame: FrameType, event: str, arg: object) -> Any:
+    def trace_call(self, frame: FrameType, event: str, arg: object) -> Any:
         """Follow a function if its lines count."""
         own = frame.f_globals is self.names
-        return self.ran if own or frame.f_code.co_filename.startswith("<my_engine") else None
+        return self.trace_line if own or frame.f_code.co_filename.startswith("<my_engine") else None
 
-    def ran(self, frame: FrameType, event: str, arg: object) -> Any:
+    def trace_line(self, frame: FrameType, event: str, arg: object) -> Any:
         """Count a line."""
         self.left -= 1
         if self.left < 0:
             raise TooManyLines
-        return self.ran
+        return self.trace_line

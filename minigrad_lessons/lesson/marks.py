@@ -1,10 +1,10 @@
 """Points where nbgrader grades: nothing that a notebook has replaced judges its answers.
 
-In a course for nbgrader the tests of an exercise begin with `fresh` and end with `points`, in lines
-that learners do not get. Both run from their file (`runpy.run_module`), which no line of a notebook
-can take the place of. That holds against whatever a notebook puts under a name of viz, minigrad,
-NumPy or Python's builtins; not against one that looks into the frames of a test that is running, or
-that rewrites Python's own machinery: it runs in the same process.
+In a course for nbgrader the tests of an exercise begin with `reload_course` and end with `points`,
+in lines that learners do not get. Both run from their file (`runpy.run_module`), which no line of a
+notebook can take the place of. That holds against whatever a notebook puts under a name of viz,
+minigrad, NumPy or Python's builtins; not against one that looks into the frames of a test that is
+running, or that rewrites Python's own machinery: it runs in the same process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class NoPointsError(AssertionError):
         return [str(self)]  # the checks have said it all; the lines of this module would hide it
 
 
-def fresh() -> ModuleType:
+def reload_course() -> ModuleType:
     """Load the course anew from its files; from here on its checks are counted."""
     for name in [name for name in sys.modules if _package(name) in ("minigrad_lessons", "viz")]:
         del sys.modules[name]
@@ -40,19 +40,19 @@ def fresh() -> ModuleType:
     check: Any = importlib.import_module("minigrad_lessons.lesson.check")
     os.environ[check.GRADING] = "autograde"
     warnings.simplefilter("ignore")  # nbgrader takes whatever is on stderr for a failure
-    check.counted, check.before = {}, dict(_namesakes())
+    check.counted, check.before = {}, dict(_protected_callables())
     return lessons
 
 
 def points(most: float) -> None:
-    """Show what the checks since `fresh` are worth, as nbgrader reads it: their share of `most`.
+    """Show what the checks since `reload_course` are worth to nbgrader: their share of `most`.
 
     Raises NoPointsError where none has passed, or something was replaced.
     """
     check: Any = sys.modules["minigrad_lessons.lesson.check"]
-    now = dict(_namesakes())
+    now = dict(_protected_callables())
     replaced = [name for name, what in check.before.items() if now.get(name) is not what]
-    replaced += [name for name, what in now.items() if _from_notebook(what)]
+    replaced += [name for name, what in now.items() if _is_from_notebook(what)]
     passed = [shown for shown in check.counted.values() if shown.mark == check.MARKS[True]]
     if replaced or not passed:
         raise NoPointsError(f"0 / {most:g}  " + ", ".join(replaced[:3] or check.counted))
@@ -65,7 +65,7 @@ def _package(module: str) -> str:
     return module.partition(".")[0]
 
 
-def _namesakes() -> Iterator[tuple[str, Any]]:
+def _protected_callables() -> Iterator[tuple[str, Any]]:
     """Yield the functions and classes in our modules, builtins and NumPy, with qualified names."""
     spaces = {name: vars(m) for name, m in list(sys.modules.items()) if _package(name) in OURS}
     spaces |= {"builtins": vars(builtins), "numpy": vars(np)}
@@ -79,5 +79,5 @@ def _namesakes() -> Iterator[tuple[str, Any]]:
                         yield f"{space}.{name}.{inner}", part
 
 
-def _from_notebook(what: Any) -> bool:
+def _is_from_notebook(what: Any) -> bool:
     return getattr(what, "__module__", None) == "__main__"

@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.wording import bilingual, lines_of
+from minigrad_lessons.lesson.wording import bilingual, bilingual_lines
 from minigrad_lessons.questions import find_lesson
 from viz.page.document import Document
 from viz.words.text import row, row_text
@@ -36,7 +36,7 @@ class Reply(Document):
         self.about, self.fresh = about, fresh
 
     def __repr__(self) -> str:
-        return lines_of(self.about)
+        return bilingual_lines(self.about)
 
     def _repr_html_(self) -> str:
         return self._page()[1]
@@ -64,7 +64,7 @@ def over_http(lesson: str, path: str | Path, *inputs: Any) -> Reply:
     """
     stored = find_lesson(lesson).served
     try:
-        said, code = _answers(path, [np.asarray(x).tolist() for x in inputs])
+        said, code = _request_answers(path, [np.asarray(x).tolist() for x in inputs])
     except OSError:
         if not stored:
             raise
@@ -75,7 +75,7 @@ def over_http(lesson: str, path: str | Path, *inputs: Any) -> Reply:
     return Reply(said, row("served_fresh", code=code, loaded=", ".join(said["loaded"])), True)
 
 
-def _answers(path: str | Path, values: list[Any]) -> tuple[dict[str, Any], int]:
+def _request_answers(path: str | Path, values: list[Any]) -> tuple[dict[str, Any], int]:
     """Return what a new process answers, and its exit code; raise OSError without processes.
 
     Closing its standard input ends it.

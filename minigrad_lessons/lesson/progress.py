@@ -9,7 +9,7 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
-from minigrad_lessons.lesson.wording import GRADING, MARKS, bilingual, lines_of
+from minigrad_lessons.lesson.wording import GRADING, MARKS, bilingual, bilingual_lines
 from viz.words import user_files
 from viz.words.text import Pair, row
 from viz.words.user import write
@@ -47,7 +47,7 @@ class Progress:
 
     def __repr__(self) -> str:
         lines = [f"{MARKS[at['right']]} {id}  {at['answer']}".rstrip() for id, at in self._sorted()]
-        return "\n".join([lines_of(self._title()), *lines])
+        return "\n".join([bilingual_lines(self._title()), *lines])
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -85,18 +85,18 @@ def progress(keep: bool | None = None) -> Progress:
     """
     problem = None
     if keep is not None:
-        problem = user_files.choose(KEY, (_found() or {}) if keep else None)
-    return Progress(_found(), problem)
+        problem = user_files.choose(KEY, (_saved_answers() or {}) if keep else None)
+    return Progress(_saved_answers(), problem)
 
 
-def note(kind: str, id: str, right: bool, answer: str = "") -> None:
+def record_answer(kind: str, id: str, right: bool, answer: str = "") -> None:
     """Keep what was answered, if the learner has agreed; nothing where nbgrader grades.
 
     That the exercise of the tour is solved is always kept, as the parts of the engine are.
     """
     if right and id == "tour.exercise" and not os.environ.get(GRADING):
         user_files.choose(SOLVED, ["tour"])
-    found = None if os.environ.get(GRADING) else _found()
+    found = None if os.environ.get(GRADING) else _saved_answers()
     if found is not None:
         tries = found.get(id, {}).get("tries", 0) + 1
         when = datetime.now().isoformat(" ", "minutes")
@@ -110,6 +110,6 @@ def solved_lessons() -> list[str]:
     return found if isinstance(found, list) else []
 
 
-def _found() -> dict[str, dict[str, Any]] | None:
+def _saved_answers() -> dict[str, dict[str, Any]] | None:
     found = user_files.choices().get(KEY)
     return found if isinstance(found, dict) else None

@@ -71,7 +71,7 @@ def load_changed(
     """
     data = Path(path).read_bytes()
     if isinstance(old, str):
-        data = _rewritten(path, old, str(new))
+        data = _rewrite_file(path, old, str(new))
     else:
         data = data[:old] + (b"" if new is None else new.encode() + data[old + len(new) :])
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
@@ -79,7 +79,7 @@ def load_changed(
         return mg.load_graph("changed.graph")
 
 
-def _rewritten(path: str | os.PathLike[str], old: str, new: str) -> bytes:
+def _rewrite_file(path: str | os.PathLike[str], old: str, new: str) -> bytes:
     """Return the archive with a text replaced, and with valid checksums."""
     file = io.BytesIO()
     with zipfile.ZipFile(path) as whole, zipfile.ZipFile(file, "w") as copied:

@@ -12,7 +12,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import treat_as_user_code
 from minigrad.static import Graph, without_listeners
 from minigrad_lessons.lesson.images import Images
-from minigrad_lessons.lesson.table import filled
+from minigrad_lessons.lesson.table import fill_rows
 from minigrad_lessons.questions import TableText, find_table
 from viz.charts import Chart
 from viz.film.states import on_cards
@@ -117,9 +117,9 @@ def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
     if not values:
         raise ValueError(row_text("sweep_values", id=id))
     with without_listeners():
-        found = [_outcome(f, value, len(text.head) - 1) for value in values]
+        found = [_run_with_value(f, value, len(text.head) - 1) for value in values]
     pairs = zip(values, found, strict=True)
-    lines = filled(text, [out.cells if text.rows else [x, *out.cells] for x, out in pairs])
+    lines = fill_rows(text, [out.cells if text.rows else [x, *out.cells] for x, out in pairs])
     scenes = [
         Scene(_caption(text, line), tuple(out.panels), tuple(out.facts), i)
         for i, (line, out) in enumerate(zip(lines, found, strict=True))
@@ -137,7 +137,7 @@ class Outcome:
     facts: Sequence[Pair] = ()
 
 
-def _outcome(f: Callable[[Any], Any], value: Any, columns: int) -> Outcome:
+def _run_with_value(f: Callable[[Any], Any], value: Any, columns: int) -> Outcome:
     """Return the outcome of the function for one value, or the error that it raises."""
     got = attempt(f, value)
     if isinstance(got, GraphError):

@@ -34,10 +34,10 @@ def table(id: str, rows: Sequence[Sequence[Any]]) -> Table:
     3.5 | 15.25 | 7
     """
     text = find_table(id)
-    return Table(text.caption, text.head, filled(text, rows))
+    return Table(text.caption, text.head, fill_rows(text, rows))
 
 
-def filled(text: TableText, rows: Sequence[Sequence[Any]]) -> list[tuple[Pair, ...]]:
+def fill_rows(text: TableText, rows: Sequence[Sequence[Any]]) -> list[tuple[Pair, ...]]:
     """Return the cells of a table of the bank, as pairs; raise ValueError if they do not fit it."""
     if text.rows and len(text.rows) != len(rows):
         counts = {"wanted": len(text.rows), "given": len(rows)}
@@ -47,25 +47,25 @@ def filled(text: TableText, rows: Sequence[Sequence[Any]]) -> list[tuple[Pair, .
         if len(line) != columns:
             counts = {"wanted": columns, "given": len(line)}
             raise ValueError(row_text("table_width", id=text.id, number=number, **counts))
-    cells = [tuple(map(cell, line)) for line in rows]
+    cells = [tuple(map(cell_text, line)) for line in rows]
     return [(n, *line) for n, line in zip(text.rows, cells, strict=True)] if text.rows else cells
 
 
-def cell(value: Any) -> Pair:
+def cell_text(value: Any) -> Pair:
     """Return the text of a value in a table, in both languages."""
     if value is None:
         return NONE
     if isinstance(value, tuple | list):
-        en, zh = zip(*map(cell, value), strict=True)
+        en, zh = zip(*map(cell_text, value), strict=True)
         return " / ".join(en), " / ".join(zh)
     if isinstance(value, bool | np.bool_):
         value = MARKS[bool(value)]
     elif isinstance(value, BaseException):
         value = type(value).__name__
     elif not isinstance(value, str):
-        value = summarize(value).text if _numeric(value) else brief(value)
+        value = summarize(value).text if _is_numeric(value) else brief(value)
     return value, value
 
 
-def _numeric(value: Any) -> bool:
+def _is_numeric(value: Any) -> bool:
     return isinstance(value, int | float | np.ndarray | np.generic | Tensor)

@@ -33,11 +33,11 @@ def trained(
     >>> [w.item() for w in trained("static", lambda x, w: w * w, [np.array(4.0)], [np.zeros(1)])]
     [0.0]
     """
-    way = {"dynamic": _dynamic, "static": _static}[mode]
+    way = {"dynamic": _train_dynamic, "static": _train_static}[mode]
     return way(loss, start, inputs, steps, {"lr": rate, "momentum": momentum})
 
 
-def _dynamic(loss: Any, start: Any, inputs: Any, steps: int, options: Any) -> Weights:
+def _train_dynamic(loss: Any, start: Any, inputs: Any, steps: int, options: Any) -> Weights:
     weights = [mg.tensor(w, requires_grad=True) for w in start]
     optimizer = mg.optim.SGD(weights, **options)
     for _ in range(steps):
@@ -47,7 +47,7 @@ def _dynamic(loss: Any, start: Any, inputs: Any, steps: int, options: Any) -> We
     return [w.numpy() for w in weights]
 
 
-def _static(loss: Any, start: Any, inputs: Any, steps: int, options: Any) -> Weights:
+def _train_static(loss: Any, start: Any, inputs: Any, steps: int, options: Any) -> Weights:
     with mg.Graph(), mg.Session() as session:
         fed = {mg.placeholder(shape=np.shape(x), dtype=x.dtype): x for x in inputs}
         weights = [mg.Variable(w, name=f"w{i}") for i, w in enumerate(start)]
@@ -67,9 +67,9 @@ def agreement(*runs: Sequence[NDArray[Any]], tolerance: float = 1e-6) -> list[tu
     >>> agreement([np.array([0.3])], [np.array([0.1 + 0.2])])
     [(True, True), (False, True)]
     """
-    return [_agree([*zip(run, runs[0], strict=True)], tolerance) for run in runs]
+    return [_all_close([*zip(run, runs[0], strict=True)], tolerance) for run in runs]
 
 
-def _agree(pairs: Sequence[tuple[Any, Any]], tolerance: float) -> tuple[bool, bool]:
+def _all_close(pairs: Sequence[tuple[Any, Any]], tolerance: float) -> tuple[bool, bool]:
     bits = all(a.tobytes() == b.tobytes() for a, b in pairs)
     return bits, all(np.abs(a - b).max() < tolerance for a, b in pairs)

@@ -22,7 +22,7 @@ KINDS = {  # of exercises, by the second part of their ids
 GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook
 
 
-def marked_up(text: str) -> str:
+def markup_to_html(text: str) -> str:
     """Escape a text as HTML, with what is between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
@@ -34,18 +34,18 @@ def bilingual(pair: Pair, tag: str = "span") -> str:
     """
     if pair[0] == pair[1]:
         code = pair[0].startswith("    ")
-        return f"<pre>{escape(dedent(pair[0]))}</pre>" if code else marked_up(pair[0])
+        return f"<pre>{escape(dedent(pair[0]))}</pre>" if code else markup_to_html(pair[0])
     halves = zip(("en", "zh"), pair, strict=True)
-    return " ".join(f'<{tag} lang="{lang}">{marked_up(text)}</{tag}>' for lang, text in halves)
+    return " ".join(f'<{tag} lang="{lang}">{markup_to_html(text)}</{tag}>' for lang, text in halves)
 
 
-def lines_of(pair: Pair, indent: str = "") -> str:
+def bilingual_lines(pair: Pair, indent: str = "") -> str:
     """Return the half in the chosen language, or both on separate lines, every line indented."""
     halves = choose(pair) if pair[0] != pair[1] else pair[0]
     return "\n".join(indent + line for line in halves.splitlines())
 
 
-class Shown:
+class Message:
     """A few lines in both languages: a card on a page, text in the chosen language elsewhere.
 
     after: what to do next, which only the card says.
@@ -57,7 +57,7 @@ class Shown:
         self.pairs, self.mark, self.name, self.after = tuple(pairs), mark, name, after
 
     def __repr__(self) -> str:
-        first, *rest = (lines_of(pair).replace("\n", "\n  ") for pair in self.pairs)
+        first, *rest = (bilingual_lines(pair).replace("\n", "\n  ") for pair in self.pairs)
         return "\n".join([f"{self.mark} {self.name}  {first}", *(f"  {line}" for line in rest)])
 
     def _repr_html_(self) -> str:

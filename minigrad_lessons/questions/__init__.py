@@ -113,7 +113,7 @@ class TableText:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class System:
     """The history of a system: its first release, its mode then and today, what became of it.
 
     `began` and `today` are "static", "dynamic" or "both"; `today` may be "ended", too.
@@ -126,7 +126,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class PeerCode:
     """A program for another system, what that system prints, and an explanation.
 
     `face` is false if our compatibility layer does not support the program. For a system that can
@@ -139,11 +139,11 @@ class Beside:
     version: str
     text: Pair
     face: bool = True
-    card: Card | None = None
+    card: System | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RecordedProgram:
     """What a program printed in a separate process, with versions, and the packages it needs."""
 
     id: str
@@ -176,9 +176,9 @@ class Lesson:
     checks: dict[str, Check]
     claims: dict[str, Claim]
     tables: dict[str, TableText]
-    beside: tuple[Beside, ...]
+    beside: tuple[PeerCode, ...]
     served: Mapping[str, Any]
-    kept: dict[str, Kept]
+    kept: dict[str, RecordedProgram]
     words: Mapping[str, str]
 
 
@@ -189,8 +189,8 @@ def parse(text: str) -> Lesson:
     return Lesson(
         _pair(about.get("can", {"en": "", "zh": ""})),
         tuple(about.get("after", "").split()),
-        {q["id"]: _question(q) for q in data.get("question", [])},
-        {c["id"]: _check(c) for c in data.get("check", [])},
+        {q["id"]: _read_question(q) for q in data.get("question", [])},
+        {c["id"]: _read_check(c) for c in data.get("check", [])},
         {
             c.get("name", c["id"]): Claim(
                 *(c["id"], c["source"], c.get("name", c["id"])),
@@ -202,10 +202,12 @@ def parse(text: str) -> Lesson:
             t["id"]: TableText(t["id"], _pair(t), _pairs(t["head"]), _pairs(t.get("rows", ())))
             for t in data.get("table", [])
         },
-        tuple(map(_beside, data.get("beside", []))),
+        tuple(map(_read_beside, data.get("beside", []))),
         data.get("served", {}),
         {
-            k["id"]: Kept(k["id"], tuple(k.get("needs", ())), k["version"], k["prints"].strip("\n"))
+            k["id"]: RecordedProgram(
+                k["id"], tuple(k.get("needs", ())), k["version"], k["prints"].strip("\n")
+            )
             for k in data.get("kept", [])
         },
         data.get("words", {}),
@@ -220,20 +222,20 @@ def _pairs(data: Sequence[Mapping[str, Any]]) -> tuple[Pair, ...]:
     return tuple(_pair(one) for one in data)
 
 
-def _beside(data: Mapping[str, Any]) -> Beside:
+def _read_beside(data: Mapping[str, Any]) -> PeerCode:
     code, prints = (data.get(key, "").strip("\n") for key in ("code", "prints"))
     facts, face = data.get("card"), data.get("face", True)
-    card = Card(facts["first"], facts["began"], facts["today"], _pair(facts)) if facts else None
-    return Beside(data["system"], code, prints, data.get("version", ""), _pair(data), face, card)
+    card = System(facts["first"], facts["began"], facts["today"], _pair(facts)) if facts else None
+    return PeerCode(data["system"], code, prints, data.get("version", ""), _pair(data), face, card)
 
 
-def _check(data: Mapping[str, Any]) -> Check:
+def _read_check(data: Mapping[str, Any]) -> Check:
     hints = tuple((x["told"], x.get("code", ""), _pair(x)) for x in data.get("when", ()))
     ours, parts = data.get("ours", ""), tuple(data.get("parts", "").split())
     return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts)
 
 
-def _question(data: Mapping[str, Any]) -> Question:
+def _read_question(data: Mapping[str, Any]) -> Question:
     options = tuple(
         Option(_pair(o), _pair(o["feedback"]), o.get("right", False))
         for o in data.get("option", [])
@@ -297,7 +299,7 @@ def checks_of(part: str) -> list[Check]:
     return [c for b in all_lessons().values() for c in b.checks.values() if part in c.parts]
 
 
-def called(lesson: str, text: str) -> Pair:
+def title_of(lesson: str, text: str) -> Pair:
     """Return a check's name for something in both languages; code is the same in both.
 
     >>> called("L04", "x = 10"), called("L04", "2 rows")
@@ -307,7 +309,7 @@ def called(lesson: str, text: str) -> Pair:
     for english, chinese in known.items():
         pattern = re.escape(english).replace(r"\{\}", "(.+)")
         if found := re.fullmatch(pattern, text):
-            return text, chinese.format(*(called(lesson, part)[1] for part in found.groups()))
+            return text, chinese.format(*(title_of(lesson, part)[1] for part in found.groups()))
     return text, text
 
 
@@ -316,7 +318,7 @@ def find_table(id: str) -> TableText:
     return _find(id, "ask_kind_table", lambda lesson: lesson.tables)
 
 
-def find_kept(id: str) -> Kept:
+def find_recorded_program(id: str) -> RecordedProgram:
     """Return what the program of that id once printed; raise UnknownIdError if there is none."""
     return _find(id, "ask_kind_kept", lambda lesson: lesson.kept)
 

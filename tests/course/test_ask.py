@@ -25,7 +25,7 @@ from minigrad_lessons import questions
 from minigrad_lessons.lesson import ask
 from minigrad_lessons.lesson.check import check
 from minigrad_lessons.lesson.claims import claims
-from minigrad_lessons.lesson.wording import Shown
+from minigrad_lessons.lesson.wording import Message
 from minigrad_lessons.questions import Line, Option, Question, all_lessons, judge, one_order
 from viz import assets
 from viz.page.sheets import sheets
@@ -284,7 +284,7 @@ def test_what_a_question_says_is_shown_and_never_run():
     html = ask._question_html(made, HOSTILE)
     assert "<script" not in html
     assert "<b>T.<b>" not in html
-    shown = Shown([(HOSTILE, "x")], "✓", HOSTILE)._repr_html_()
+    shown = Message([(HOSTILE, "x")], "✓", HOSTILE)._repr_html_()
     assert "<script" not in shown
     with pytest.raises(AssertionError) as failed:
         check("L00.core", HOSTILE, "x")
@@ -424,11 +424,7 @@ def test_an_error_that_would_fill_the_page_is_cut():
     [
         ([1, 2, 3], [1, 2, 4], "First wrong value: `[2]` is 3; expected 4."),
         ([[1, 2], [3]], [[1, 2], [5]], "First wrong value: `[1][0]` is 3; expected 5."),
-        (
-            ["run Add", "run Mul"],
-            ["run Add", "run Sub"],
-            "First wrong value: `[1]` is 'run Mul'.",
-        ),
+        (["run Add", "run Mul"], ["run Add", "run Sub"], "First wrong value: `[1]` is 'run Mul'."),
         ([1, 2], [1, 2, 3], "Got 2 values; expected 3. As far as they go, they are correct."),
         ([], [1, 2], "There are no values; expected 2."),
         (
@@ -445,28 +441,16 @@ def test_an_error_that_would_fill_the_page_is_cut():
             {"x = 3": {"a": ["c", "2"]}},
             "First wrong value: `a[1]` for `x = 3` is '0'.",
         ),
-        (
-            {"b": np.ones((2, 1))},
-            {"b": np.ones(3)},
-            "`b` has shape (2, 1); expected (3,).",
-        ),
+        ({"b": np.ones((2, 1))}, {"b": np.ones(3)}, "`b` has shape (2, 1); expected (3,)."),
         ({"b": 7}, {"b": np.ones(3)}, "`b` is 7; expected 3 values."),
-        (
-            {"(3,)": [1, 0]},
-            {"(3,)": [1, 2]},
-            "First wrong value: `(3,) [1]` is 0; expected 2.",
-        ),
+        ({"(3,)": [1, 0]}, {"(3,)": [1, 2]}, "First wrong value: `(3,) [1]` is 0; expected 2."),
         (
             {"b": np.array(3.0)},
             {"b": np.array(4.0)},
             "First wrong value: `b` is 3.0; expected 4.0.",
         ),
         ({"b": 0.5}, {"b": 0.1 * 3}, "First wrong value: `b` is 0.5; expected 0.3."),
-        (
-            None,
-            {"x": 6, "y": 1},
-            "Got None; expected a dict with a value for each of x, y.",
-        ),
+        (None, {"x": 6, "y": 1}, "Got None; expected a dict with a value for each of x, y."),
         ({"y": 1}, {"x": 6, "y": 1}, "There is no value for `x`."),
         ({"x": 6, "y": 1}, {"x": 6}, "Everything else is right, but `y` shouldn't be there."),
         (7, ["a", "b"], "Got 7; expected 2 values."),

@@ -13,8 +13,8 @@ import pytest
 import minigrad as mg
 import minigrad_lessons as lessons
 from minigrad.diagnostics.messages import set_language
-from minigrad_lessons.lesson.beside import SYSTEMS, Boxes, output
-from minigrad_lessons.questions import Beside, all_lessons
+from minigrad_lessons.lesson.beside import SYSTEMS, Boxes, run_and_capture_output
+from minigrad_lessons.questions import PeerCode, all_lessons
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -23,7 +23,7 @@ PACKAGED = {"Theano-PyMC": "theano", "dynet38": "dynet", "paddlepaddle": "paddle
 BOXES = [(name, box) for name, lesson in all_lessons().items() for box in lesson.beside]
 
 
-def face_of(box: Beside) -> Any:
+def face_of(box: PeerCode) -> Any:
     """The module in which our face of a system keeps the names of its errors."""
     face = importlib.import_module(SYSTEMS[box.system][2].split()[1])
     return getattr(face, "errors", face)
@@ -36,14 +36,14 @@ def error_in(text: str, place: Any) -> Any:
 
 
 @pytest.mark.parametrize(("lesson", "box"), BOXES, ids=[f"{n}-{b.system}" for n, b in BOXES])
-def test_a_box_runs_on_our_face_as_far_as_on_the_system_itself(lesson: str, box: Beside) -> None:
+def test_a_box_runs_on_our_face_as_far_as_on_the_system_itself(lesson: str, box: PeerCode) -> None:
     if box.version:
         name = box.version.split()[0].rstrip(",").removesuffix("-cpu")
         assert PACKAGED.get(name, name) == box.system.removesuffix("1")
     assert bool(box.version) == bool(box.prints)
     if not box.face:
         return
-    here = output(box.code, SYSTEMS[box.system][2])
+    here = run_and_capture_output(box.code, SYSTEMS[box.system][2])
     assert len(here.splitlines()) >= 1
     if not box.prints:
         assert error_in(here, mg) is None, here
@@ -54,7 +54,7 @@ def test_a_box_runs_on_our_face_as_far_as_on_the_system_itself(lesson: str, box:
 
 
 def test_an_error_is_known_by_the_name_that_its_system_gives_it() -> None:
-    box = Beside("jax", "", "", "jax 0", ("", ""))
+    box = PeerCode("jax", "", "", "jax 0", ("", ""))
     theirs = error_in("6.0\nTracerBoolConversionError: Attempted", face_of(box))
     assert theirs is error_in("TraceError: if", mg) is mg.TraceError
     assert error_in("RuntimeError: again", face_of(box)) is RuntimeError
@@ -64,8 +64,10 @@ def test_an_error_is_known_by_the_name_that_its_system_gives_it() -> None:
 def test_what_a_face_prints_otherwise_is_shown_and_what_is_the_same_only_said(
     english: None,
 ) -> None:
-    same = Beside("torch", "print(1 + 1)", "2", "torch 0", ("Two.", "二。"))
-    other = Beside("torch", "print(torch.tensor(1.0))", "tensor(<1>)", "torch 0", ("One.", "一。"))
+    same = PeerCode("torch", "print(1 + 1)", "2", "torch 0", ("Two.", "二。"))
+    other = PeerCode(
+        "torch", "print(torch.tensor(1.0))", "tensor(<1>)", "torch 0", ("One.", "一。")
+    )
     shown = Boxes([same, other])
     first, second = shown._repr_html_().split("</section>")[:2]
     assert "the same is printed here" in first
@@ -79,9 +81,11 @@ def test_what_a_face_prints_otherwise_is_shown_and_what_is_the_same_only_said(
 
 
 def test_our_own_box_only_prints_and_the_columns_are_what_each_system_printed() -> None:
-    ours = Beside("minigrad", "print(1 + 1)", "", "", ("One.", "一。"))
-    theirs = Beside("jax", "no.such()", "8\nTraceError: if", "jax 0", ("Two.", "二。"), face=False)
-    shown = Boxes([ours, theirs, Beside("minigrad", "print(3)\nno", "", "", ("Three.", "三。"))])
+    ours = PeerCode("minigrad", "print(1 + 1)", "", "", ("One.", "一。"))
+    theirs = PeerCode(
+        "jax", "no.such()", "8\nTraceError: if", "jax 0", ("Two.", "二。"), face=False
+    )
+    shown = Boxes([ours, theirs, PeerCode("minigrad", "print(3)\nno", "", "", ("Three.", "三。"))])
     assert shown.columns == [["2", "3", "NameError"], ["8", "TraceError"]]
     assert "With" not in shown._repr_html_().split("</section>")[0]
 
@@ -94,7 +98,7 @@ def test_two_rules_count_the_same_cards_otherwise() -> None:
 
 
 def test_where_our_face_has_no_words_it_is_said_and_nothing_is_run(english: None) -> None:
-    box = Beside("torch", "torch.no_such()", "8", "torch 0", ("Two.", "二。"), face=False)
+    box = PeerCode("torch", "torch.no_such()", "8", "torch 0", ("Two.", "二。"), face=False)
     shown = Boxes([box])
     html = shown._repr_html_()
     for text in (html, str(shown)):
@@ -106,7 +110,7 @@ def test_where_our_face_has_no_words_it_is_said_and_nothing_is_run(english: None
 
 def test_an_error_is_the_last_line_and_leaves_the_lesson_alone() -> None:
     code = "x = torch.tensor(1.0)\nprint(x)\nx.backward()\nprint('never')"
-    lines = output(code, SYSTEMS["torch"][2]).splitlines()
+    lines = run_and_capture_output(code, SYSTEMS["torch"][2]).splitlines()
     assert lines[0] == "tensor(1.)"
     assert lines[1].startswith("RuntimeError: ") or lines[1].startswith("GradientError: ")
     assert len(lines) == 2
@@ -116,7 +120,7 @@ def test_a_box_meets_no_node_of_the_lesson() -> None:
     with mg.Graph() as lesson:
         mg.placeholder("mine")
         code = "tf.placeholder(tf.float32)\nprint(len(tf.get_default_graph().get_operations()))"
-        assert output(code, SYSTEMS["tensorflow1"][2]) == "1"
+        assert run_and_capture_output(code, SYSTEMS["tensorflow1"][2]) == "1"
     assert len(lesson.nodes) == 1
 
 

@@ -17,23 +17,23 @@ from minigrad.diagnostics.messages import set_language
 from minigrad_lessons import questions
 from minigrad_lessons.lesson import elsewhere
 from minigrad_lessons.lesson import my_engine as ours
-from minigrad_lessons.questions import Kept
+from minigrad_lessons.questions import RecordedProgram
 
 SEES = "print(__import__('os').listdir(), 'notebook' in globals())"
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> dict[str, Kept]:
+def kept(monkeypatch: pytest.MonkeyPatch) -> dict[str, RecordedProgram]:
     """Rows that the bank is said to have."""
-    rows: dict[str, Kept] = {}
-    monkeypatch.setattr(elsewhere, "find_kept", rows.__getitem__)
+    rows: dict[str, RecordedProgram] = {}
+    monkeypatch.setattr(elsewhere, "find_recorded_program", rows.__getitem__)
     return rows
 
 
 def test_a_program_runs_in_its_folder_and_knows_nothing_else(
-    kept: dict[str, Kept], tmp_path: Path
+    kept: dict[str, RecordedProgram], tmp_path: Path
 ) -> None:
-    kept["a"] = Kept("a", (), "Python 3.0", "other")
+    kept["a"] = RecordedProgram("a", (), "Python 3.0", "other")
     (tmp_path / "sent").write_text("x")
     found = lessons.elsewhere("a", tmp_path)(SEES)
     assert found.lines == ["['sent'] False"]
@@ -44,8 +44,10 @@ def test_a_program_runs_in_its_folder_and_knows_nothing_else(
     ).lines == ["tensor(1.)"]
 
 
-def test_the_error_that_stops_it_is_its_last_line(kept: dict[str, Kept], tmp_path: Path) -> None:
-    kept["a"] = Kept("a", (), "Python 3.0", "other")
+def test_the_error_that_stops_it_is_its_last_line(
+    kept: dict[str, RecordedProgram], tmp_path: Path
+) -> None:
+    kept["a"] = RecordedProgram("a", (), "Python 3.0", "other")
     told = lessons.elsewhere("a", tmp_path)("print(1)\nqqzz").lines
     assert told == ["1", "NameError: name 'qqzz' is not defined"]
     several = "import minigrad as mg\nwith mg.Session() as s: s.run(mg.Variable(1.0))"
@@ -56,10 +58,10 @@ def test_the_error_that_stops_it_is_its_last_line(kept: dict[str, Kept], tmp_pat
 
 @pytest.mark.parametrize("where", ["emscripten", "package"])
 def test_what_cannot_run_here_is_shown_as_it_was_kept(
-    where: str, kept: dict[str, Kept], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, kept: dict[str, RecordedProgram], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs = ("json", "nowhere_at_all") if where == "package" else ()
-    kept["a"] = Kept("a", needs, "nowhere 1.0", "3 < 4\nso it was")
+    kept["a"] = RecordedProgram("a", needs, "nowhere 1.0", "3 < 4\nso it was")
     if where == "emscripten":
         monkeypatch.setattr(sys, "platform", where)
     found = lessons.elsewhere("a", tmp_path)("print(2)")
@@ -79,7 +81,7 @@ def test_a_row_of_the_bank_is_read_and_an_unknown_one_refused(tmp_path: Path) ->
     lesson = questions.parse(
         '[[kept]]\nid = "a"\nneeds = ["x"]\nversion = "1"\nprints = """\n2\n"""'
     )
-    assert lesson.kept == {"a": Kept("a", ("x",), "1", "2")}
+    assert lesson.kept == {"a": RecordedProgram("a", ("x",), "1", "2")}
     with pytest.raises(KeyError, match="L77"):
         lessons.elsewhere("L77.x", tmp_path)
     page = lessons.elsewhere("examples.sum", tmp_path)("print(1 + 1)").save(tmp_path / "x.html")
@@ -143,8 +145,8 @@ def test_the_contents_of_a_file_are_listed_as_they_stand_there(tmp_path: Path) -
     assert version.isdigit()
 
 
-def test_an_engine_runs_alone_by_what_it_was_sent(kept: dict[str, Kept]) -> None:
-    kept["a"] = Kept("a", (), "Python 3.0", "other")
+def test_an_engine_runs_alone_by_what_it_was_sent(kept: dict[str, RecordedProgram]) -> None:
+    kept["a"] = RecordedProgram("a", (), "Python 3.0", "other")
     found = lessons.alone("a", ours, lambda e: diamond(e)[1:], {"x": [[1.0, 2.0]]})
     assert found.lines == ["[[1. 4.]]", "minigrad imported: False"]
 

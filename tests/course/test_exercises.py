@@ -35,7 +35,7 @@ from minigrad_lessons.lesson.check import CheckFailed
 from minigrad_lessons.lesson.exercise.bank import PROPERTIES
 from minigrad_lessons.lesson.exercise.judge import Failure, judge
 from minigrad_lessons.lesson.my_engine import COMPUTE
-from minigrad_lessons.lesson.wording import Shown
+from minigrad_lessons.lesson.wording import Message
 from minigrad_lessons.questions import all_lessons, find_check
 from minigrad_lessons.student import student_version
 from viz.charts.chart import Chart
@@ -66,21 +66,21 @@ class Outcome:
     opened: list[str] = field(default_factory=list)  # marks of the cell in which they write
     parts: list[str] = field(default_factory=list)  # what a check kept
 
-    def said(self, pairs: list[Pair], mark: str, id: str, after: Pair | None = None) -> Shown:
+    def said(self, pairs: list[Pair], mark: str, id: str, after: Pair | None = None) -> Message:
         """Stand in for `Shown` of `lessons.check`, which itself has to see the calling cell."""
         self.marks.append((id, mark))
-        return Shown(pairs, mark, id, after)
+        return Message(pairs, mark, id, after)
 
     def stored(self, functions: Sequence[FunctionType]) -> tuple[bool, list[Pair]]:
         """In the place of what a check keeps by itself."""
         self.parts += [function.__name__ for function in functions]
-        return lessons.lesson.keep.stored(functions)
+        return lessons.lesson.keep.store_functions(functions)
 
     def run(self, source: str, names: dict[str, Any], title: str) -> None:
         """A cell; what comes after one that failed is run all the same."""
         try:
-            said = mock.patch.object(lessons.lesson.check, "Shown", self.said)
-            kept = mock.patch.object(lessons.lesson.check, "stored", self.stored)
+            said = mock.patch.object(lessons.lesson.check, "Message", self.said)
+            kept = mock.patch.object(lessons.lesson.check, "store_functions", self.stored)
             with said, kept:
                 run_cell(source, names, title)
         except CheckFailed as failure:

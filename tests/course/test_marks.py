@@ -91,10 +91,11 @@ HOSTILE = {
     "the course itself": "lessons = type('Fake', (), {'check': print})()",
     "the course for everybody": "import sys\nlessons = type('F', (), {'check': print})\n"
     "sys.modules['minigrad_lessons'] = lessons",
-    "an inner module": "from minigrad_lessons.lesson import check as c\nc.check = c.equal = print",
-    "what compares": "import minigrad_lessons.lesson.answers as a\na.equal = lambda *a: True",
+    "an inner module": "from minigrad_lessons.lesson import check as c\n"
+    "c.check = c.is_equal = print",
+    "what compares": "import minigrad_lessons.lesson.answers as a\na.is_equal = lambda *a: True",
     "what is raised": "import minigrad_lessons.lesson.check as c\n"
-    "c.CheckFailed.__init__ = c._told = print",
+    "c.CheckFailed.__init__ = c._report = print",
     "the mode": "import os\nos.environ.clear()",
     "its name": "import minigrad_lessons.lesson.check as c\nc.GRADING = 'other'",
     "the marks": "import minigrad_lessons.lesson.check as c\nc.MARKS[False] = '✓'",
@@ -105,7 +106,7 @@ HOSTILE = {
     "values hidden": "get_ipython().ast_node_interactivity = 'none'",
     "in an answer": "def twice(x):\n    lessons.check = print",
     "in an answer, within": "def twice(x):\n    import minigrad_lessons.lesson.check as c\n"
-    "    c.equal = lambda *a: True",
+    "    c.is_equal = lambda *a: True",
     "in an answer, by name": "def twice(x):\n    global lessons\n    lessons = None",
     "in an answer, the mode": "def twice(x):\n    __import__('os').environ.clear()\n    return ...",
     "says it is equal": "class Same(dict):\n    __eq__ = keys = lambda *a: True\n"

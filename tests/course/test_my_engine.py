@@ -27,7 +27,7 @@ from minigrad_lessons.lesson import my_engine as ours
 from minigrad_lessons.questions import all_lessons
 from viz.words import user_files
 
-PARTS = growing.whole()[1]
+PARTS = growing.template()[1]
 LESSONS = sorted({part.lesson for part in PARTS.values()})
 
 
@@ -186,8 +186,7 @@ def test_what_is_wrong_is_refused_with_two_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "dynamic", "static"),
-    [(0.0, "Log", "Div"), (-1.0, "Log", "Log"), (2.0, None, None)],
+    ("number", "dynamic", "static"), [(0.0, "Log", "Div"), (-1.0, "Log", "Log"), (2.0, None, None)]
 )
 def test_the_first_anomaly_is_the_first_that_ran(
     number: float, dynamic: str | None, static: str | None
@@ -319,8 +318,8 @@ def test_a_run_in_an_arena_gives_the_same_in_less_memory() -> None:
 
 
 def test_the_whole_is_short_and_so_is_each_part() -> None:
-    assert size.lines(growing.whole()[0]) <= 350
-    assert size.lines(growing.assembled("L07", {}, gaps=False)) <= 220
+    assert size.lines(growing.template()[0]) <= 350
+    assert size.lines(growing.assemble_engine("L07", {}, gaps=False)) <= 220
     assert {name: size.lines(part.source) for name, part in PARTS.items()}.items() <= {
         (name, lines) for name in PARTS for lines in range(1, 16)
     }
@@ -345,7 +344,7 @@ def test_all_parts_kept_make_the_whole(folder: Path) -> None:
     for name in PARTS:
         assert "Kept: my_engine/engine.py now uses your" in str(keep(getattr(ours, name)))
     kept = (folder / "engine.py").read_text("utf-8")
-    assert kept == growing.whole()[0]
+    assert kept == growing.template()[0]
     engine = lessons.engine(LESSONS[-1])
     assert (folder / "engine.py").read_text("utf-8") == kept
     expected = trained_dynamically(ours, 2)

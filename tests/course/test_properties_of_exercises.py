@@ -23,8 +23,8 @@ import minigrad_lessons as lessons
 from minigrad_lessons.lesson.check import CheckFailed
 from minigrad_lessons.lesson.exercise.cases import Draw, find
 from minigrad_lessons.lesson.exercise.judge import expected, judge
-from minigrad_lessons.lesson.keep import reference
-from minigrad_lessons.lesson.limit import Endless, limited
+from minigrad_lessons.lesson.keep import reference_engine
+from minigrad_lessons.lesson.limit import TimeLimitExceeded, limit_execution
 from minigrad_lessons.questions import find_check
 from viz.words import user_files
 
@@ -34,7 +34,7 @@ numbers = count(1)
 
 def written(id: str, source: str) -> list[FunctionType]:
     """The functions of an answer, as a learner's notebook defines them."""
-    engine = reference(id.partition(".")[0])
+    engine = reference_engine(id.partition(".")[0])
     names: dict[str, Any] = {**vars(engine), "__name__": "__main__", "engine": engine, "seen": []}
     file = f"<answer {next(numbers)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
@@ -151,7 +151,7 @@ def test_what_no_count_of_lines_stops_is_stopped_by_the_clock_and_nothing_else_i
 
     def endless(seconds: float) -> None:
         began = time.monotonic()
-        with contextlib.suppress(Endless), limited(seconds):
+        with contextlib.suppress(TimeLimitExceeded), limit_execution(seconds):
             while time.monotonic() < began + 5:
                 pass
         ended.append(round(time.monotonic() - began - seconds))
@@ -160,7 +160,7 @@ def test_what_no_count_of_lines_stops_is_stopped_by_the_clock_and_nothing_else_i
         other = threading.Thread(target=endless, args=(0.4,))
         other.start()
         endless(0.1)
-        with limited(0.1):
+        with limit_execution(0.1):
             pass
         other.join()
     time.sleep(0.3)

@@ -46,9 +46,9 @@ def test_the_locale_chooses_the_language_and_a_variable_overrides_it(
         monkeypatch.delenv(name, raising=False)
     for name, value in chosen.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(terminal, "of_windows", lambda: "")
+    monkeypatch.setattr(terminal, "windows_language", lambda: "")
     assert terminal.language() == language
-    assert (terminal.say("and") == " 和 ") is (language == "zh")
+    assert (terminal.message("and") == " 和 ") is (language == "zh")
 
 
 @pytest.mark.parametrize(("number", "language"), [(0x0804, "zh"), (0x0C04, "zh"), (0x0409, "en")])
@@ -59,7 +59,7 @@ def test_windows_tells_the_language_of_its_windows(
         monkeypatch.delenv(name, raising=False)
     kernel = SimpleNamespace(GetUserDefaultUILanguage=lambda: number)
     monkeypatch.setattr(terminal.ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
-    assert terminal.of_windows() == locale.windows_locale[number]
+    assert terminal.windows_language() == locale.windows_locale[number]
     assert terminal.language() == language
 
 
@@ -88,7 +88,7 @@ def test_a_terminal_of_any_encoding_hears_what_is_wrong(encoding: str, said: byt
 
 def texts(node: ast.AST) -> list[str]:
     """The texts of two words and more in an expression, those of `say` left out."""
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "message":
         return []
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [node.value] if re.search("[A-Za-z]{2,}:? *\\S* [A-Za-z]", node.value) else []
@@ -110,7 +110,7 @@ def test_every_sentence_is_said_and_none_is_missing() -> None:
 
 
 def test_a_sentence_that_stands_in_the_code_would_be_found() -> None:
-    assert texts(ast.parse('print("Set up: " + say("and one"), end="")')) == ["Set up: "]
+    assert texts(ast.parse('print("Set up: " + message("and one"), end="")')) == ["Set up: "]
 
 
 @pytest.mark.parametrize(("asked", "said"), [("zh", "形状"), ("fr", "shape")])
@@ -153,6 +153,6 @@ def test_after_ctrl_c_in_set_up_one_line_says_how_to_go_on(tmp_path: Path) -> No
     first.send_signal(signal.SIGINT)
     said = first.communicate(timeout=30)[0].splitlines()
     assert first.returncode == 130
-    assert said[-1] == tasks.say("stopped", command="python tasks.py bench --quick")
+    assert said[-1] == tasks.message("stopped", command="python tasks.py bench --quick")
     again = subprocess.run(command, cwd=copy, env=known, capture_output=True, text=True)
     assert (again.returncode, again.stdout.splitlines()[-1]) == (0, "measured"), again.stderr

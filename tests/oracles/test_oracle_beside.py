@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from minigrad_lessons.lesson.beside import SYSTEMS
-from minigrad_lessons.questions import Beside, all_lessons
+from minigrad_lessons.questions import PeerCode, all_lessons
 
 pytestmark = pytest.mark.oracle
 BOXES = [(n, box) for n, lesson in all_lessons().items() for box in lesson.beside if box.version]
@@ -38,7 +38,9 @@ def python_with(package: str) -> str | None:
 
 
 @pytest.mark.parametrize(("lesson", "box"), BOXES, ids=[f"{n}-{b.system}" for n, b in BOXES])
-def test_the_real_system_prints_what_the_box_says(lesson: str, box: Beside, tmp_path: Path) -> None:
+def test_the_real_system_prints_what_the_box_says(
+    lesson: str, box: PeerCode, tmp_path: Path
+) -> None:
     package = box.version.split()[0].rstrip(",")
     python = python_with(package)
     if python is None:

@@ -88,7 +88,11 @@ def test_files_that_ours_lie_over_are_noticed_before_they_are_taken_away(
     code, told = spoken("-m", "minigrad_lessons", before=tmp_path)
     assert (code, f"pip uninstall {name}" in told) == (1, True)
     record.write_text(f"__editable___{name}_finder.py,sha256=0,0\n")  # an old one of ours
-    told = spoken("-c", "from minigrad_lessons.clash import clash; print(clash())", before=tmp_path)
+    told = spoken(
+        "-c",
+        "from minigrad_lessons.clash import name_clash_message as f; print(f())",
+        before=tmp_path,
+    )
     assert told == (0, "\n")
 
 
@@ -137,7 +141,7 @@ def test_a_folder_of_lessons_with_a_file_that_hides_ours_is_not_opened(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "YOURS", str(tmp_path))
-    monkeypatch.setattr(command, "run", lambda call: 7)
+    monkeypatch.setattr(command, "run_command", lambda call: 7)
     assert command.main(["L03"]) == 7
     (tmp_path / f"{name}.py").write_text("x = 1\n")
     assert command.main(["L03"]) == 1
@@ -154,7 +158,7 @@ def test_it_opens_copies_in_the_folder_of_the_learner(
 ) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(command, "YOURS", str(tmp_path / "mine"))
-    monkeypatch.setattr(command, "run", lambda call: started.append(call) or 7)
+    monkeypatch.setattr(command, "run_command", lambda call: started.append(call) or 7)
     assert command.main(["L03", "--no-browser"]) == 7
     ((python, *call),) = started
     assert (python, call[:2]) == (sys.executable, ["-m", "jupyterlab"])
@@ -178,7 +182,7 @@ def test_the_menus_are_in_the_language_of_the_terminal(
     monkeypatch.setattr(command, "YOURS", str(tmp_path / "mine"))
     monkeypatch.setenv("MINIGRAD_LANGUAGE", language)
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path))
-    monkeypatch.setattr(command, "run", lambda call: 7)
+    monkeypatch.setattr(command, "run_command", lambda call: 7)
     assert command.main(["L03"]) == 7
     told = subprocess.check_output([sys.executable, "-c", asked], text=True)
     settings = json.loads(told).get("@jupyterlab/translation-extension:plugin", {})
@@ -190,7 +194,7 @@ def test_without_jupyterlab_it_says_what_to_type(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(command, "clash", lambda: "")
+    monkeypatch.setattr(command, "name_clash_message", lambda: "")
     assert command.main([]) == 1
     assert f'"{sys.executable}" -m pip install jupyterlab' in capsys.readouterr().err
 

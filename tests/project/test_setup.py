@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad_lessons.opening import choose_lesson, lesson_place
+from minigrad_lessons.opening import choose_lesson, folder_and_notebooks
 from minigrad_lessons.student import fingerprint
 from minigrad_lessons.terminal import Problem
 from viz.picture.layout import layout_problem
@@ -274,15 +274,15 @@ def test_without_notebooks_the_folder_is_named():
 
 def test_a_folder_or_a_file_may_be_opened_as_well(tmp_path, monkeypatch):
     file = tmp_path / "03_loops.ipynb"
-    assert lesson_place(str(tmp_path), "yours") == ("yours", str(tmp_path)), "it is empty"
+    assert folder_and_notebooks(str(tmp_path), "yours") == ("yours", str(tmp_path)), "it is empty"
     file.write_text("")
-    assert lesson_place(str(tmp_path), "yours") == (str(tmp_path), "00")
-    assert lesson_place(str(file), "yours") == (str(tmp_path), str(file))
+    assert folder_and_notebooks(str(tmp_path), "yours") == (str(tmp_path), "00")
+    assert folder_and_notebooks(str(file), "yours") == (str(tmp_path), str(file))
     (tmp_path / "index.ipynb").write_text("")
-    assert lesson_place(str(tmp_path), "yours") == (str(tmp_path), "index")
+    assert folder_and_notebooks(str(tmp_path), "yours") == (str(tmp_path), "index")
     monkeypatch.chdir(tmp_path)
-    assert lesson_place("L03", "yours") == ("yours", "L03")
-    assert lesson_place("03_loops.ipynb", "yours")[0] == str(tmp_path)
+    assert folder_and_notebooks("L03", "yours") == ("yours", "L03")
+    assert folder_and_notebooks("03_loops.ipynb", "yours")[0] == str(tmp_path)
 
 
 # ---- The environment ------------------------------------------------------------------------

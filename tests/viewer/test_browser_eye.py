@@ -38,14 +38,8 @@ def conv_relu() -> viz.Board:
 
 # step: what it is about
 EYES: dict[str, tuple[Any, dict[int, str]]] = {
-    "E1": (
-        lambda: viz.step(e1()),
-        {1: "×", 2: "+", 3: "+", 4: "×", 5: "x", 6: "x"},
-    ),
-    "E5": (
-        lambda: viz.step(e5().sum()),
-        {1: "@", 2: "+", 3: "ReLU", 4: "Σ", 6: "ReLU"},
-    ),
+    "E1": (lambda: viz.step(e1()), {1: "×", 2: "+", 3: "+", 4: "×", 5: "x", 6: "x"}),
+    "E5": (lambda: viz.step(e5().sum()), {1: "@", 2: "+", 3: "ReLU", 4: "Σ", 6: "ReLU"}),
     "E9": (conv_relu, {1: "Fused"}),
 }
 
@@ -110,7 +104,7 @@ def test_a_jump_brings_into_sight_what_the_step_is_about(
     )
     drawing = page.locator(".mg-drawing").first
     assert drawing.evaluate("box => box.scrollWidth > box.clientWidth"), "else nothing can hide"
-    whole, part = drawing.bounding_box(), page.locator(meant).first.bounding_box()
+    whole, part = (drawing.bounding_box(), page.locator(meant).first.bounding_box())
     assert whole is not None
     assert part is not None
     for start, size in (("x", "width"), ("y", "height")):

@@ -75,11 +75,7 @@ def lines(count: int) -> viz.Player:
     return viz.step(names["y"])
 
 
-OWN: dict[str, Callable[[], viz.Player]] = {
-    "diamond": diamond,
-    "fan": fan,
-    "row": lambda: lines(6),
-}
+OWN: dict[str, Callable[[], viz.Player]] = {"diamond": diamond, "fan": fan, "row": lambda: lines(6)}
 SHARED = {
     "e1": "step",
     "e2": "step static",
@@ -351,7 +347,7 @@ def test_zoom_fit_and_drag(saved: dict[str, Path], page: Page) -> None:
     page.keyboard.press("ArrowRight")
     settle(page)
     page.wait_for_timeout(500)
-    card, box = page.locator(".mg-now").first.bounding_box(), drawing.bounding_box()
+    card, box = (page.locator(".mg-now").first.bounding_box(), drawing.bounding_box())
     for start, size in (("x", "width"), ("y", "height")):
         middle = card[start] + card[size] / 2 - box[start]
         assert box[size] / 3 - 2 <= middle <= 2 * box[size] / 3 + 2, "the step is in the middle"

@@ -122,7 +122,7 @@ def test_the_first_language_is_the_readers_and_what_was_typed_holds_everywhere(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(module.terminal, "of_windows", lambda: "")
+    monkeypatch.setattr(module.terminal, "windows_language", lambda: "")
     viz.language()
     assert (shown[0].language, shown[0].guessed, get_language()) == (first, guessed, first)
     assert user_files.choices() == {}, "a guess is not a choice"

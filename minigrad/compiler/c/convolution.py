@@ -145,7 +145,7 @@ def input_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) -
     writer.line("int odd = 0;")
     for index, length in (("c", s.kernels), ("k", s.seen), ("i", tall), ("j", wide)):
         writer.loop(index, str(length))
-    kernel, channel = f"({s.first('c')}k)", "c" if s.groups == 1 else f"c % {s.together}"
+    kernel, channel = (f"({s.first('c')}k)", "c" if s.groups == 1 else f"c % {s.together}")
     from_ = f"(({kernel} * {s.together} + {channel}) * {tall} + {tall - 1} - i) * {wide}"
     from_ += f" + {wide - 1} - j"
     writer.line(f"turned[c][k][i][j] = x1[{from_}];")

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad_lessons.lesson.answers import brief, cut, equal, looked_up, silent
+from minigrad_lessons.lesson.answers import is_equal, lookups, short_repr, truncate, without_return
 from minigrad_lessons.lesson.exercise.bank import PROPERTIES
 from minigrad_lessons.lesson.exercise.cases import Draw, Program, find
 from minigrad_lessons.lesson.exercise.property import Names
 from minigrad_lessons.lesson.exercise.trial import SECONDS, Changed, Seen, nodes_of, run
-from minigrad_lessons.lesson.keep import reference, replaced
-from minigrad_lessons.lesson.limit import Endless, TooManyLines
+from minigrad_lessons.lesson.keep import engine_factory_with, reference_engine
+from minigrad_lessons.lesson.limit import TimeLimitExceeded, TooManyLines
 from viz.film.foreign_film import other_film
 from viz.page.player import Player
 from viz.words.text import Pair, row
@@ -71,7 +71,7 @@ def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure 
 def outside(functions: Sequence[FunctionType]) -> dict[tuple[str, str], int]:
     """Return the sizes of the lists, dicts and sets of the notebook that functions look up."""
     found = {
-        (f.__name__, name): f.__globals__.get(name) for f in functions for _, name in looked_up(f)
+        (f.__name__, name): f.__globals__.get(name) for f in functions for _, name in lookups(f)
     }
     return {key: len(x) for key, x in found.items() if isinstance(x, list | dict | set)}
 
@@ -79,7 +79,7 @@ def outside(functions: Sequence[FunctionType]) -> dict[tuple[str, str], int]:
 def first_failure(id: str, functions: Sequence[FunctionType], seed: int) -> Failure | None:
     """Return the first failure of functions in the programs of their property."""
     exercise = PROPERTIES[id]
-    engine = replaced(id.partition(".")[0], functions)
+    engine = engine_factory_with(id.partition(".")[0], functions)
 
     def wrong(program: Program, lines: int = FEW) -> tuple[Wrong | None, Seen]:
         seen = run(engine, exercise, program, functions, lines)
@@ -116,7 +116,7 @@ def explain_failure(
     if isinstance(seen.error, TooManyLines) and any(line[:4] == "    " for line in found):
         messages = [*messages, row("exercise_diamonds")]
     if seen.printed.strip():
-        messages = [*messages, row("exercise_printed", text=cut(seen.printed.strip()))]
+        messages = [*messages, row("exercise_printed", text=truncate(seen.printed.strip()))]
     code = "\n".join(f"    {line}" for line in copied(id, found, functions, seen.engine))
     return Failure((code, code), False, messages, fact, seen)
 
@@ -164,7 +164,7 @@ def copied(
 def expected(id: str, program: Program) -> Names:
     """Return the values of a program that runs with our answer."""
     exercise = PROPERTIES[id]
-    return run(partial(reference, id.partition(".")[0]), exercise, program).facts
+    return run(partial(reference_engine, id.partition(".")[0]), exercise, program).facts
 
 
 # ---- The first difference --------------------------------------------------------------------
@@ -176,7 +176,7 @@ def difference(
     """Return the first fact that differs from ours; None if all agree."""
     if isinstance(got.error, TooManyLines):
         return Wrong("", [row("exercise_lines", lines=f"{lines:,}")])
-    if isinstance(got.error, Endless):
+    if isinstance(got.error, TimeLimitExceeded):
         return Wrong("", [row("exercise_endless", seconds=SECONDS)])
     if isinstance(got.error, Changed):
         function, name = got.error.args
@@ -191,7 +191,7 @@ def difference(
         return Wrong("", [*raised(error, got, functions)])
     for fact, value in want.items():
         mine = got.facts.get(fact, MISSING)
-        if mine is MISSING or not equal(mine, value, TOLERANCE):
+        if mine is MISSING or not is_equal(mine, value, TOLERANCE):
             return Wrong(fact, [*worded(fact, mine, value, functions)])
     for fact, value in got.facts.items():
         name = fact.partition("[")[0]
@@ -213,7 +213,7 @@ def worded(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) ->
         return
     if all(isinstance(x, list) or shape for x, shape in zip((got, want), shapes, strict=True)):
         pairs = zip(got, want, strict=False)
-        at = next((i for i, pair in enumerate(pairs) if not equal(*pair, TOLERANCE)), None)
+        at = next((i for i, pair in enumerate(pairs) if not is_equal(*pair, TOLERANCE)), None)
         if at is not None:
             yield from worded(f"{fact}[{at}]", got[at], want[at], functions)
             return
@@ -225,7 +225,7 @@ def worded(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) ->
         return
     yield valued(fact, short(got), short(want))
     if got is None and "." not in fact:
-        yield from (row("check_return", name=n) for f in functions for n in silent(f)[:1])
+        yield from (row("check_return", name=n) for f in functions for n in without_return(f)[:1])
 
 
 def valued(name: str, value: Pair | str, want: Pair | str) -> Pair:
@@ -236,7 +236,7 @@ def valued(name: str, value: Pair | str, want: Pair | str) -> Pair:
 
 def short(value: Any) -> Pair | str:
     """Return a value as text of at most 60 characters."""
-    text = brief(bare(value))
+    text = short_repr(bare(value))
     if text in ("a dict", "a function"):
         return row(f"exercise_{text.replace(' ', '_')}")
     return text if len(text) < 60 else text[:59] + "…"
@@ -256,10 +256,10 @@ def raised(error: BaseException, seen: Seen, functions: Sequence[FunctionType]) 
         yield valued(empty[0], "None", row("exercise_something"))
     elif seen.late:
         name = sorted(seen.made, key=vars(seen.engine).__contains__)[-1]
-        error_text = f"{type(error).__name__}: {cut(str(error))}".partition("\n")[0]
+        error_text = f"{type(error).__name__}: {truncate(str(error))}".partition("\n")[0]
         yield row("exercise_late", error=error_text, name=name, value=short(seen.made[name]))
     else:
-        message = cut(str(error)).partition("\n")[0]
+        message = truncate(str(error)).partition("\n")[0]
         yield row("exercise_raised", kind=type(error).__name__, message=message)
         names = {f.__name__ for f in functions}
         frames = [(f.f_code, line) for f, line in traceback.walk_tb(error.__traceback__)]
@@ -272,7 +272,7 @@ def raised(error: BaseException, seen: Seen, functions: Sequence[FunctionType]) 
         inside = [c.co_name for c, _ in engine]
         functions = [f for f in functions if inside.count(f.__name__) != 1]
     if "NoneType" in str(error):
-        yield from (row("check_return", name=n) for f in functions for n in silent(f)[:1])
+        yield from (row("check_return", name=n) for f in functions for n in without_return(f)[:1])
 
 
 # ---- Its picture -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from minigrad_lessons.lesson.exercise.cases import Draw, Program
 from minigrad_lessons.lesson.exercise.graphs import graph, names_of
 from minigrad_lessons.lesson.exercise.property import Names, Property
 from minigrad_lessons.lesson.exercise.trial import nodes_of
-from minigrad_lessons.lesson.keep import reference
+from minigrad_lessons.lesson.keep import reference_engine
 
 
 def kept(draw: Draw) -> Program:
@@ -44,7 +44,7 @@ def laid(made: Names, engine: ModuleType) -> Names:
     for node in lives:
         facts[f"offsets[{names[node]}] >= 0"] = operator.index(at[node]) >= 0
     facts["len(offsets)"] = len(at)
-    ours = reference("L09").plan(lives, sizes)
+    ours = reference_engine("L09").plan(lives, sizes)
     ends = [x[node] + sizes[node] for x in (at, ours) for node in lives]
     return facts | {"bytes in all": max(ends)}  # a better plan is right, too
 

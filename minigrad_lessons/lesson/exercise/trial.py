@@ -17,7 +17,7 @@ import numpy as np
 
 from minigrad_lessons.lesson.exercise.cases import Program
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.limit import Endless, limited
+from minigrad_lessons.lesson.limit import TimeLimitExceeded, limit_execution
 
 CASE = "<case>"  # what tracebacks and the engine call the file of a program
 CONSTANT = {bool, float, int, str, type(None)}
@@ -78,11 +78,11 @@ def _run(
     for name in (function.__name__ for function in functions):
         names[name] = guarded(vars(engine)[name], exercise, str(engine.__file__))
     (code, assigned), before, facts, error = compiled(text), dict(names), Names(), None
-    counted = limited(SECONDS, lines, names) if functions else contextlib.nullcontext()
+    counted = limit_execution(SECONDS, lines, names) if functions else contextlib.nullcontext()
     try:
         with contextlib.redirect_stdout(printed), counted:
             exec(code, names)
-    except (Endless, Exception) as raised:  # noqa: BLE001 - what an answer raises is its result
+    except (TimeLimitExceeded, Exception) as raised:  # noqa: BLE001 - what an answer raises is its result
         error = raised
     known = [c.__name__ for c in type(error).__mro__ if c.__name__ in exercise.raises]
     if error is not None and not functions and not known:
@@ -90,7 +90,7 @@ def _run(
     # A name of the program may be one of the notebook, too, and mean the same list.
     given = {k for k, v in before.items() if names[k] is v and (error or k not in assigned)}
     made = {k: v for k, v in names.items() if k not in given and k[0] != "_"}
-    if isinstance(error, Endless | Changed) or (error is not None and not known):
+    if isinstance(error, TimeLimitExceeded | Changed) or (error is not None and not known):
         return Seen(facts, made, engine, printed.getvalue(), error)
     if error is not None:
         facts["raised"] = Name(known[0])

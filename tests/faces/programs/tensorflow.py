@@ -313,7 +313,7 @@ answers["kernel"] = [v.shape for v in layer.trainable_variables]
 class Small(tf.keras.Model):
     def __init__(self):
         super().__init__()
-        self.first, self.second = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
+        self.first, self.second = (tf.keras.layers.Dense(2), tf.keras.layers.Dense(1))
 
     def call(self, x):
         return self.second(tf.nn.relu(self.first(x)))
