@@ -1,6 +1,11 @@
-"""What pyproject.toml cannot say: the wheel brings the lessons as learners start them."""
+"""What pyproject.toml cannot say: the wheel brings the lessons as learners start them.
 
+And an index gets a README whose links and pictures have addresses, since it has no files beside it.
+"""
+
+import re
 import sys
+import tomllib
 from pathlib import Path
 
 from setuptools import setup
@@ -22,4 +27,22 @@ class BuildWithLessons(build_py):
             copy_lessons(str(ROOT / "notebooks"), str(folder))
 
 
-setup(cmdclass={"build_py": BuildWithLessons})
+def readme_for_an_index():
+    """Return README.md with the addresses of this version's files in place of their paths."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    repository, version = project["urls"]["Repository"], project["version"]
+    text = (ROOT / "README.md").read_text("utf-8")
+    for path, view in [
+        (r'((?:src|srcset)=")(?!https?://)', "raw"),
+        (r"(!\[[^\]]*\]\()(?!https?://)", "raw"),
+        (r"((?<!!)\[[^\]]*\]\()(?!https?://|#)", "blob"),
+    ]:
+        text = re.sub(path, rf"\1{repository}/{view}/v{version}/", text)
+    return text
+
+
+setup(
+    cmdclass={"build_py": BuildWithLessons},
+    long_description=readme_for_an_index(),
+    long_description_content_type="text/markdown",
+)

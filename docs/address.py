@@ -1,6 +1,6 @@
 """Say who hosts the course: python docs/address.py OWNER/REPOSITORY (no argument prints it).
 
-The address stands in `[project.urls]` of pyproject.toml. This writes it there and into every file
+The address is in `[project.urls]` of pyproject.toml. This writes it there and into every file
 that quotes it: the links of the lessons, the README, the citation. A test compares them.
 """
 

@@ -275,6 +275,26 @@ def test_a_wheel_brings_the_lessons_as_learners_start_them(built: dict[str, Path
     assert sum(info.compress_size for info in zipfile.ZipFile(built["wheel"]).infolist()) < 4e6
 
 
+def test_an_index_shows_a_readme_whose_links_and_pictures_lead_somewhere(
+    built: dict[str, Path],
+) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        (name,) = (n for n in wheel.namelist() if n.endswith("METADATA"))
+        told = wheel.read(name).decode("utf-8")
+    head, _, readme = told.partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in head
+    for label, url in PROJECT["urls"].items():
+        assert f"Project-URL: {label}, {url}" in head
+    plain = (ROOT / "README.md").read_text("utf-8")
+    found = r'(?:\]\(|src="|srcset=")(?!https?://|#)([^)"#\s]+)'
+    assert len(re.findall(found, plain)) > 50
+    assert re.findall(found, readme) == []
+    there = f"{PROJECT['urls']['Repository']}/(?:raw|blob)/v{PROJECT['version']}/"
+    for path in re.findall(there + r'([^)"#\s]+)', readme):
+        assert (ROOT / path).exists(), path
+    assert re.sub(there, "", readme).strip() == plain.strip()
+
+
 def test_what_is_installed_opens_what_the_wheel_brought(
     built: dict[str, Path], tmp_path: Path
 ) -> None:

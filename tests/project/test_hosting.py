@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
+import yaml
 from lessons import NOTEBOOKS, ROOT
 
 from minigrad_lessons.student import student_version
@@ -91,3 +94,54 @@ def test_one_command_changes_every_address() -> None:
         assert moved(after, "ada/course", HOST) == before
     assert moved(f"github.com/{HOST}-fork", HOST, "a/b") == f"github.com/{HOST}-fork"
     assert moved(site, HOST, "ada/course") == "https://ada.github.io/course/"
+
+
+def test_the_citation_names_the_version_its_day_and_its_address() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert cited["version"] == project["version"]
+    heading = f"## {project['version']} - {cited['date-released']}\n"
+    assert heading in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    urls = project["urls"]
+    assert (cited["url"], cited["repository-code"]) == (urls["Homepage"], urls["Repository"])
+    assert {"pytorch", "tensorflow", "jax"} <= set(project["keywords"])
+
+
+def words(form: Any) -> list[str]:
+    """Every text of an issue form that is read."""
+    if isinstance(form, list):
+        return [text for part in form for text in words(part)]
+    if not isinstance(form, dict):
+        return [form] if isinstance(form, str) else []
+    read = ("name", "description", "label", "options", "body", "attributes")
+    return [text for key in read for text in words(form.get(key))]
+
+
+@pytest.mark.parametrize("name", ["bug", "wrong_check", "translation"])
+def test_an_issue_form_asks_in_both_languages(name: str) -> None:
+    path = ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.yml"
+    form = yaml.safe_load(path.read_text("utf-8"))
+    assert len({part["id"] for part in form["body"]}) == len(form["body"]) >= 3
+    assert {part["type"] for part in form["body"]} <= {"textarea", "input", "dropdown"}
+    for text in words(form):
+        english, _, chinese = text.partition(" · ")
+        assert not re.search("[\u4e00-\u9fff]", english), text
+        assert re.search("[\u4e00-\u9fff]", chinese), text
+
+
+@pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md"])
+def test_a_page_for_trouble_has_both_languages_and_says_whom_to_tell(name: str) -> None:
+    english, chinese = (ROOT / name).read_text("utf-8").split("\n---\n")
+    for half in (english, chinese):
+        assert "*Report a vulnerability*" in " ".join(half.split())
+        assert half.count("**") == english.count("**")
+    assert not re.search("[\u4e00-\u9fff]", english.partition("\n")[2])
+
+
+def test_an_image_has_a_pinned_base_and_takes_nothing_that_was_not_handed_out() -> None:
+    deploy = ROOT / "docs" / "deploy"
+    assert re.search(
+        r"(?m)^FROM python:3\.\d+\.\d+-slim-\w+$", (deploy / "Dockerfile").read_text("utf-8")
+    )
+    ignored = (deploy / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    assert {"**/.*", "**/my_engine"} <= set(ignored)

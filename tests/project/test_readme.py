@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,9 @@ def test_the_first_screen_is_one_screen() -> None:
 
 
 def test_the_first_screen_leads_to_a_browser_and_the_third_has_a_model_that_moves() -> None:
-    assert re.findall(r"\]\((docs/deploy/README\.md#binder)\)", SCREEN)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    first, second, *_ = re.findall(r"\]\((.+?)\)", SCREEN)
+    assert first == second == project["urls"]["Homepage"]
     before = README.partition("pictures/gpt2_en.svg")[0]
     assert before.count("\n## ") == 2, "who it is for, and how to see your own model"
     for half in README.split("## 中文说明\n"):
