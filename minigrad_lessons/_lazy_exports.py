@@ -7,12 +7,12 @@ from minigrad_lessons.lesson.check import *
 from minigrad_lessons.lesson.claims import *
 from minigrad_lessons.lesson.course import *
 from minigrad_lessons.lesson.debugger import *
+from minigrad_lessons.lesson.deprecated import *
 from minigrad_lessons.lesson.elsewhere import *
-from minigrad_lessons.lesson.former import *
 from minigrad_lessons.lesson.granularity import *
 from minigrad_lessons.lesson.guest import *
 from minigrad_lessons.lesson.images import *
-from minigrad_lessons.lesson.keep import *
+from minigrad_lessons.lesson.learner_engine import *
 from minigrad_lessons.lesson.letters import *
 from minigrad_lessons.lesson.observe import *
 from minigrad_lessons.lesson.over_http import *

@@ -23,7 +23,7 @@ from minigrad.compiler.c import cache, compiler, library
 from minigrad.control import untaken_branch_nan
 from minigrad.diagnostics.messages import set_language
 from minigrad.dynamic.fast_paths import PLAIN
-from minigrad_lessons.lesson import judged, my_engine
+from minigrad_lessons.lesson import my_engine, verdicts
 from viz.picture import layout, place
 from viz.words.text import ROWS
 
@@ -44,7 +44,7 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 # What modules keep as long as a kernel runs: verdicts, what was told once, the log of an engine.
 KEPT = (
-    (judged, "_last"),
+    (verdicts, "_last"),
     (library, "_warned_once"),
     (untaken_branch_nan, "_warned_once"),
     (my_engine, "EVENTS"),

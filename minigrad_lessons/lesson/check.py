@@ -32,13 +32,13 @@ from minigrad_lessons.lesson.answers import (
     truncate,
     without_return,
 )
-from minigrad_lessons.lesson.differs import Comparison
-from minigrad_lessons.lesson.exercise.bank import PROPERTIES
+from minigrad_lessons.lesson.comparison import Comparison
+from minigrad_lessons.lesson.execution_limit import TimeLimitExceeded, TooManyLines, limit_execution
 from minigrad_lessons.lesson.exercise.judge import judge
-from minigrad_lessons.lesson.judged import record_verdict
-from minigrad_lessons.lesson.keep import store_functions
-from minigrad_lessons.lesson.limit import TimeLimitExceeded, TooManyLines, limit_execution
+from minigrad_lessons.lesson.exercise.properties import PROPERTIES
+from minigrad_lessons.lesson.learner_engine import store_functions
 from minigrad_lessons.lesson.progress import record_answer
+from minigrad_lessons.lesson.verdicts import record_verdict
 from minigrad_lessons.lesson.wording import GRADING, MARKS, Message
 from minigrad_lessons.questions import Check, find_check, find_lesson, title_of
 from viz.words.text import row

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from minigrad.diagnostics.messages import Pair
-from minigrad_lessons.lesson.keep import parts_written
+from minigrad_lessons.lesson.learner_engine import parts_written
 from minigrad_lessons.lesson.progress import solved_lessons
 from minigrad_lessons.lesson.wording import MARKS, bilingual, bilingual_lines
 from minigrad_lessons.questions import find_lesson

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from minigrad_lessons.lesson import my_engine
-from minigrad_lessons.lesson.judged import was_checked
-from minigrad_lessons.lesson.keep import template
+from minigrad_lessons.lesson.learner_engine import template
+from minigrad_lessons.lesson.verdicts import was_checked
 from minigrad_lessons.lesson.wording import Message, bilingual, bilingual_lines
 from minigrad_lessons.questions import find_check
 from viz.words.text import Pair, row, row_text

@@ -32,8 +32,8 @@ import minigrad_lessons as lessons
 from minigrad.core.record import REGISTRY
 from minigrad.diagnostics.messages import Pair, set_language
 from minigrad_lessons.lesson.check import CheckFailed
-from minigrad_lessons.lesson.exercise.bank import PROPERTIES
 from minigrad_lessons.lesson.exercise.judge import Failure, judge
+from minigrad_lessons.lesson.exercise.properties import PROPERTIES
 from minigrad_lessons.lesson.my_engine import COMPUTE
 from minigrad_lessons.lesson.wording import Message
 from minigrad_lessons.questions import all_lessons, find_check
@@ -74,7 +74,7 @@ class Outcome:
     def stored(self, functions: Sequence[FunctionType]) -> tuple[bool, list[Pair]]:
         """In the place of what a check keeps by itself."""
         self.parts += [function.__name__ for function in functions]
-        return lessons.lesson.keep.store_functions(functions)
+        return lessons.lesson.learner_engine.store_functions(functions)
 
     def run(self, source: str, names: dict[str, Any], title: str) -> None:
         """A cell; what comes after one that failed is run all the same."""

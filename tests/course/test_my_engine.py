@@ -22,7 +22,7 @@ import minigrad_lessons as lessons
 from minigrad.compiler.schedule.schedule import Schedule, Task, list_schedule
 from minigrad.diagnostics import files
 from minigrad_lessons.lesson import check
-from minigrad_lessons.lesson import keep as growing
+from minigrad_lessons.lesson import learner_engine as growing
 from minigrad_lessons.lesson import my_engine as ours
 from minigrad_lessons.questions import all_lessons
 from viz.words import user_files

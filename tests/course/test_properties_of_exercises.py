@@ -21,10 +21,10 @@ from test_exercises import PROPERTIES, answers
 
 import minigrad_lessons as lessons
 from minigrad_lessons.lesson.check import CheckFailed
-from minigrad_lessons.lesson.exercise.cases import Draw, find
-from minigrad_lessons.lesson.exercise.judge import expected, judge
-from minigrad_lessons.lesson.keep import reference_engine
-from minigrad_lessons.lesson.limit import TimeLimitExceeded, limit_execution
+from minigrad_lessons.lesson.execution_limit import TimeLimitExceeded, limit_execution
+from minigrad_lessons.lesson.exercise.judge import expected_facts, judge
+from minigrad_lessons.lesson.exercise.shrinking import Rng, find_failing
+from minigrad_lessons.lesson.learner_engine import reference_engine
 from minigrad_lessons.questions import find_check
 from viz.words import user_files
 
@@ -58,12 +58,12 @@ def test_our_answer_runs_every_program_and_something_is_seen(id):
     generated = [programs(id, seed) for seed in range(20)]
     assert len({*generated}) > 4
     for program in (*exercise.always, *generated):
-        assert expected(id, program), program
+        assert expected_facts(id, program), program
 
 
 def programs(id: str, seed: int) -> tuple[str, ...]:
     tried = []
-    find(PROPERTIES[id].programs, lambda program: bool(tried.append(program)), seed, 1)
+    find_failing(PROPERTIES[id].programs, lambda program: bool(tried.append(program)), seed, 1)
     return tried[0]
 
 
@@ -96,14 +96,14 @@ def test_other_seeds_judge_each_stored_answer_alike(id, seed):
 
 
 def test_the_shortest_program_is_found():
-    def some(draw: Draw) -> tuple[str, ...]:
-        return tuple(f"{letter} = {draw.below(50)}" for letter in "abcdef"[: draw.count(6)])
+    def some(rng: Rng) -> tuple[str, ...]:
+        return tuple(f"{letter} = {rng.below(50)}" for letter in "abcdef"[: rng.length(6)])
 
     def large(program: tuple[str, ...]) -> bool:
         return any(int(line[4:]) > 20 for line in program)
 
-    assert find(some, large, 0, 100) == ("a = 21",)
-    assert find(some, lambda program: False, 0, 100) is None
+    assert find_failing(some, large, 0, 100) == ("a = 21",)
+    assert find_failing(some, lambda program: False, 0, 100) is None
 
 
 # ---- What is told ----------------------------------------------------------------------------

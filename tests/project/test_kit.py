@@ -23,7 +23,7 @@ import pytest
 from lessons import LESSONS, NOTEBOOKS, ROOT, TOUR
 
 import tasks
-from minigrad_lessons.lesson.keep import template
+from minigrad_lessons.lesson.learner_engine import template
 from minigrad_lessons.questions import all_lessons
 from minigrad_lessons.terminal import Problem
 
@@ -112,10 +112,11 @@ def test_the_wheel_runs_a_lesson_without_us(kit: Path, tmp_path: Path) -> None:
     """The packed engine is the same, and `lessons.solution` shows none of it."""
     (path,) = (kit / "class").glob("*.whl")
     program = (
-        "import viz, minigrad_lessons as lessons; from minigrad_lessons.lesson import keep;"
+        "import viz, minigrad_lessons as lessons\n"
+        "from minigrad_lessons.lesson import learner_engine as e\n"
         "lessons.check('L00.core', 1, 1);"
         "print(lessons.solution('L00.core', 'dynamic')); mine = lessons.engine('L02');"
-        "x = mine.Node('Placeholder', name='x'); text, _ = keep.template()\n"
+        "x = mine.Node('Placeholder', name='x'); text, _ = e.template()\n"
         "print(len(text), viz.__file__)"
     )
     with zipfile.ZipFile(path) as wheel:

@@ -16,7 +16,8 @@ from viz.words import user_files
 
 CELLS = (
     "import minigrad_lessons as lessons, viz\nviz.language()",
-    "from minigrad_lessons.lesson import keep\nkeep.parts_written()['L00'], lessons.progress()",
+    "from minigrad_lessons.lesson import learner_engine as e\n"
+    "e.parts_written()['L00'], lessons.progress()",
     "lessons.engine('L01').dynamic([], 3)",
     "from viz.picture.layout import layout\nlayout('digraph { a -> b }')[:9]",
     "import os\nsorted(name for name in os.environ if name.startswith('MINIGRAD'))",

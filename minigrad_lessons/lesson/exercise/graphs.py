@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 LETTERS = "spdmqrkhtuvw"  # in no alphabetical order
 DIAMONDS = 25  # in a row: 2 ** 25 paths from one end to the other
 
 
-def graph(draw: Draw, first: Sequence[str], menu: Sequence[str], most: int = 6) -> list[str]:
+def random_graph(rng: Rng, first: Sequence[str], menu: Sequence[str], most: int = 6) -> list[str]:
     """Return these first lines and new ones, whose {a} and {b} become names of earlier lines."""
     lines = [*first]
     names = names_of(lines)
-    for letter in LETTERS[: draw.count(most)]:
-        line = draw.one(menu)
-        a = names[-1 - draw.below(len(names))]
-        b = names[draw.below(len(names))]
+    for letter in LETTERS[: rng.length(most)]:
+        line = rng.choice(menu)
+        a = names[-1 - rng.below(len(names))]
+        b = names[rng.below(len(names))]
         lines.append(
             f"{letter} = " + line.format(a=a, b=b, t=f"{a}.sum()", name=letter, k=len(lines))
         )
@@ -30,6 +30,6 @@ def names_of(lines: Sequence[str]) -> list[str]:
     return [line.partition(" = ")[0] for line in lines]
 
 
-def ladder(start: str, rung: str, *last: str) -> Program:
+def diamonds(start: str, rung: str, *last: str) -> Program:
     """Return a row of diamonds, in which the number of paths doubles with each one."""
     return (start, f"for _ in range({DIAMONDS}):", f"    {rung}", *last)

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad_lessons.lesson.answers import is_equal, lookups, short_repr, truncate, without_return
-from minigrad_lessons.lesson.exercise.bank import PROPERTIES
-from minigrad_lessons.lesson.exercise.cases import Draw, Program, find
+from minigrad_lessons.lesson.execution_limit import TimeLimitExceeded, TooManyLines
+from minigrad_lessons.lesson.exercise.properties import PROPERTIES
 from minigrad_lessons.lesson.exercise.property import Names
-from minigrad_lessons.lesson.exercise.trial import SECONDS, Changed, Seen, nodes_of, run
-from minigrad_lessons.lesson.keep import engine_factory_with, reference_engine
-from minigrad_lessons.lesson.limit import TimeLimitExceeded, TooManyLines
+from minigrad_lessons.lesson.exercise.running import SECONDS, Mutated, RunResult, named_nodes, run
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng, find_failing
+from minigrad_lessons.lesson.learner_engine import engine_factory_with, reference_engine
 from viz.film.foreign_film import other_film
 from viz.page.player import Player
 from viz.words.text import Pair, row
@@ -42,15 +42,15 @@ class Failure(NamedTuple):
     long: bool
     messages: list[Pair]
     fact: str
-    seen: Seen
+    seen: RunResult
     explained: bool = False  # no hint is needed
 
     def picture(self) -> Player | None:
         """Draw the graph at the step that made the wrong value; None if the program is long."""
-        return None if self.long else picture(self.seen, self.fact)
+        return None if self.long else play_failure(self.seen, self.fact)
 
 
-class Wrong(NamedTuple):
+class WrongFact(NamedTuple):
     """The first wrong fact, and what is said of it."""
 
     fact: str
@@ -59,16 +59,16 @@ class Wrong(NamedTuple):
 
 def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure | None:
     """Return what is wrong with functions of a learner; None if every program is right."""
-    before = outside(functions)
+    before = global_sizes(functions)
     failure = first_failure(id, functions, seed)
-    changed = [k for k, size in outside(functions).items() if size != before.get(k)]
+    changed = [k for k, size in global_sizes(functions).items() if size != before.get(k)]
     if failure is None or not changed:
         return failure
     left = [row("exercise_outside", function=function, name=name) for function, name in changed]
     return failure._replace(messages=[*failure.messages, *left], fact="", explained=True)
 
 
-def outside(functions: Sequence[FunctionType]) -> dict[tuple[str, str], int]:
+def global_sizes(functions: Sequence[FunctionType]) -> dict[tuple[str, str], int]:
     """Return the sizes of the lists, dicts and sets of the notebook that functions look up."""
     found = {
         (f.__name__, name): f.__globals__.get(name) for f in functions for _, name in lookups(f)
@@ -81,22 +81,24 @@ def first_failure(id: str, functions: Sequence[FunctionType], seed: int) -> Fail
     exercise = PROPERTIES[id]
     engine = engine_factory_with(id.partition(".")[0], functions)
 
-    def wrong(program: Program, lines: int = FEW) -> tuple[Wrong | None, Seen]:
+    def run_and_compare(program: Program, lines: int = FEW) -> tuple[WrongFact | None, RunResult]:
         seen = run(engine, exercise, program, functions, lines)
-        return difference(seen, expected(id, program), functions, lines), seen
+        return find_difference(seen, expected_facts(id, program), functions, lines), seen
 
     def fails(program: Program) -> bool:
-        return wrong(program)[0] is not None
+        return run_and_compare(program)[0] is not None
 
-    if found := find(exercise.programs, fails, seed, exercise.examples):
-        return explain_failure(id, found, [wrong(found) for _ in range(3)], functions)
-    if found := find(partial(twice, exercise.programs, functions), fails, seed, TWICE):
-        failure = explain_failure(id, found, [wrong(found)], functions)
+    if found := find_failing(exercise.programs, fails, seed, exercise.examples):
+        return explain_failure(id, found, [run_and_compare(found) for _ in range(3)], functions)
+    if found := find_failing(
+        partial(called_twice, exercise.programs, functions), fails, seed, TWICE
+    ):
+        failure = explain_failure(id, found, [run_and_compare(found)], functions)
         left = [*mutable_defaults(functions)]
         messages = [*failure.messages, *(left or [row("exercise_left")])]
         return failure._replace(messages=messages, fact="", explained=bool(left))
     for program in exercise.always:
-        tried = wrong(program, exercise.lines)
+        tried = run_and_compare(program, exercise.lines)
         if tried[0] is not None:
             return explain_failure(id, program, [tried], functions)._replace(long=True)
     return None
@@ -105,29 +107,29 @@ def first_failure(id: str, functions: Sequence[FunctionType], seed: int) -> Fail
 def explain_failure(
     id: str,
     found: Program,
-    tries: list[tuple[Wrong | None, Seen]],
+    tries: list[tuple[WrongFact | None, RunResult]],
     functions: Sequence[FunctionType],
 ) -> Failure:
     """Return what is wrong in a failing program, from all the times that it was run."""
     first, seen = tries[-1]
     same = all(other == first for other, _ in tries)
-    flaky = Wrong("", [row("exercise_flaky")])
+    flaky = WrongFact("", [row("exercise_flaky")])
     fact, messages = first if first and same else flaky
     if isinstance(seen.error, TooManyLines) and any(line[:4] == "    " for line in found):
         messages = [*messages, row("exercise_diamonds")]
     if seen.printed.strip():
         messages = [*messages, row("exercise_printed", text=truncate(seen.printed.strip()))]
-    code = "\n".join(f"    {line}" for line in copied(id, found, functions, seen.engine))
+    code = "\n".join(f"    {line}" for line in notebook_lines(id, found, functions, seen.engine))
     return Failure((code, code), False, messages, fact, seen)
 
 
-def twice(
-    programs: Callable[[Draw], Program], functions: Sequence[FunctionType], draw: Draw
+def called_twice(
+    programs: Callable[[Rng], Program], functions: Sequence[FunctionType], rng: Rng
 ) -> Program:
     """Return a program and another one, or the same calls once more on the same values."""
-    first = programs(draw)
-    if not draw.below(2):
-        return first + programs(draw)
+    first = programs(rng)
+    if not rng.below(2):
+        return first + programs(rng)
     called = re.compile(rf"(?!\s).*\b({'|'.join(f.__name__ for f in functions)})\(")
     return first + tuple(dropwhile(lambda line: not called.match(line), first))
 
@@ -140,7 +142,7 @@ def mutable_defaults(functions: Sequence[FunctionType]) -> Iterator[Pair]:
                 yield row("exercise_default", function=function.__name__, name=name)
 
 
-def copied(
+def notebook_lines(
     id: str, program: Program, functions: Sequence[FunctionType], engine: ModuleType
 ) -> list[str]:
     """Return the lines of a program to run in the notebook, where the engine is `engine`."""
@@ -161,7 +163,7 @@ def copied(
 
 
 @lru_cache(maxsize=4000)
-def expected(id: str, program: Program) -> Names:
+def expected_facts(id: str, program: Program) -> Names:
     """Return the values of a program that runs with our answer."""
     exercise = PROPERTIES[id]
     return run(partial(reference_engine, id.partition(".")[0]), exercise, program).facts
@@ -170,42 +172,42 @@ def expected(id: str, program: Program) -> Names:
 # ---- The first difference --------------------------------------------------------------------
 
 
-def difference(
-    got: Seen, want: Names, functions: Sequence[FunctionType], lines: int
-) -> Wrong | None:
+def find_difference(
+    got: RunResult, want: Names, functions: Sequence[FunctionType], lines: int
+) -> WrongFact | None:
     """Return the first fact that differs from ours; None if all agree."""
     if isinstance(got.error, TooManyLines):
-        return Wrong("", [row("exercise_lines", lines=f"{lines:,}")])
+        return WrongFact("", [row("exercise_lines", lines=f"{lines:,}")])
     if isinstance(got.error, TimeLimitExceeded):
-        return Wrong("", [row("exercise_endless", seconds=SECONDS)])
-    if isinstance(got.error, Changed):
+        return WrongFact("", [row("exercise_endless", seconds=SECONDS)])
+    if isinstance(got.error, Mutated):
         function, name = got.error.args
-        return Wrong("", [row("exercise_changed", function=function, name=name)])
+        return WrongFact("", [row("exercise_changed", function=function, name=name)])
     refused, error = want.get("raised"), got.error
     if refused and "raised" not in got.facts:
         if error is None or got.late:
-            return Wrong("raised", [row("exercise_no_error", want=refused)])
+            return WrongFact("raised", [row("exercise_no_error", want=refused)])
         came = type(error).__name__
-        return Wrong("raised", [row("exercise_other_error", want=refused, kind=came)])
+        return WrongFact("raised", [row("exercise_other_error", want=refused, kind=came)])
     if error is not None and not refused:
-        return Wrong("", [*raised(error, got, functions)])
+        return WrongFact("", [*describe_error(error, got, functions)])
     for fact, value in want.items():
         mine = got.facts.get(fact, MISSING)
         if mine is MISSING or not is_equal(mine, value, TOLERANCE):
-            return Wrong(fact, [*worded(fact, mine, value, functions)])
+            return WrongFact(fact, [*describe(fact, mine, value, functions)])
     for fact, value in got.facts.items():
         name = fact.partition("[")[0]
         extra = fact not in want and want.get(name) == "a dict"
         # A gradient of 0 may be there or not.
         if extra and (name != "gradients" or np.any(np.not_equal(value, 0))):
-            return Wrong(fact, [row("check_extra", at=fact)])
+            return WrongFact(fact, [row("check_extra", at=fact)])
     return None
 
 
-def worded(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) -> Iterator[Pair]:
+def describe(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) -> Iterator[Pair]:
     """Say which fact is wrong; of a list or an array the first entry that is."""
     if got is MISSING:
-        yield row("exercise_missing", name=fact, want=short(want))
+        yield row("exercise_missing", name=fact, want=short_text(want))
         return
     shapes = [np.shape(x) if isinstance(x, np.ndarray) else None for x in (got, want)]
     if None not in shapes and shapes[0] != shapes[1]:
@@ -215,49 +217,51 @@ def worded(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) ->
         pairs = zip(got, want, strict=False)
         at = next((i for i, pair in enumerate(pairs) if not is_equal(*pair, TOLERANCE)), None)
         if at is not None:
-            yield from worded(f"{fact}[{at}]", got[at], want[at], functions)
+            yield from describe(f"{fact}[{at}]", got[at], want[at], functions)
             return
         fewer = "exercise_few" if len(got) else "exercise_empty"
         key = "exercise_many" if len(got) > len(want) else fewer
         place = min(len(got), len(want))
-        more = short(max(got, want, key=len)[place])
+        more = short_text(max(got, want, key=len)[place])
         yield row(key, name=fact, more=more, count=len(got), wanted=len(want), place=place + 1)
         return
-    yield valued(fact, short(got), short(want))
+    yield value_text(fact, short_text(got), short_text(want))
     if got is None and "." not in fact:
         yield from (row("check_return", name=n) for f in functions for n in without_return(f)[:1])
 
 
-def valued(name: str, value: Pair | str, want: Pair | str) -> Pair:
+def value_text(name: str, value: Pair | str, want: Pair | str) -> Pair:
     """Say what a value is and what it should be; Chinese words get no spaces between them."""
     english, chinese = row("exercise_value", name=name, value=value, want=want)
     return english, re.sub("(?<=得到|应为) (?=[一字])", "", chinese)
 
 
-def short(value: Any) -> Pair | str:
+def short_text(value: Any) -> Pair | str:
     """Return a value as text of at most 60 characters."""
-    text = short_repr(bare(value))
+    text = short_repr(to_python(value))
     if text in ("a dict", "a function"):
         return row(f"exercise_{text.replace(' ', '_')}")
     return text if len(text) < 60 else text[:59] + "…"
 
 
-def bare(value: Any) -> Any:
+def to_python(value: Any) -> Any:
     """Convert NumPy numbers and arrays in a value to plain numbers and lists."""
     if isinstance(value, list | tuple):
-        return type(value)(map(bare, value))
+        return type(value)(map(to_python, value))
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def raised(error: BaseException, seen: Seen, functions: Sequence[FunctionType]) -> Iterator[Pair]:
+def describe_error(
+    error: BaseException, seen: RunResult, functions: Sequence[FunctionType]
+) -> Iterator[Pair]:
     """Say what the learner's code raised and in which of its lines, or that it returned nothing."""
     empty = [name for name, value in seen.made.items() if value is None]
     if "'NoneType'" in str(error) and empty:
-        yield valued(empty[0], "None", row("exercise_something"))
+        yield value_text(empty[0], "None", row("exercise_something"))
     elif seen.late:
         name = sorted(seen.made, key=vars(seen.engine).__contains__)[-1]
         error_text = f"{type(error).__name__}: {truncate(str(error))}".partition("\n")[0]
-        yield row("exercise_late", error=error_text, name=name, value=short(seen.made[name]))
+        yield row("exercise_late", error=error_text, name=name, value=short_text(seen.made[name]))
     else:
         message = truncate(str(error)).partition("\n")[0]
         yield row("exercise_raised", kind=type(error).__name__, message=message)
@@ -278,9 +282,9 @@ def raised(error: BaseException, seen: Seen, functions: Sequence[FunctionType]) 
 # ---- Its picture -----------------------------------------------------------------------------
 
 
-def picture(seen: Seen, fact: str) -> Player | None:
+def play_failure(seen: RunResult, fact: str) -> Player | None:
     """Play what a program did up to the wrong fact; None where there is no small graph."""
-    nodes = nodes_of(seen.made)
+    nodes = named_nodes(seen.made)
     if not any(node.inputs for node in nodes.values()) or len(nodes) > SHOWN:
         return None
     with contextlib.suppress(Exception):  # a wrong answer may build what no picture can hold

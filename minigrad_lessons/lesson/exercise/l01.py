@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
-from minigrad_lessons.lesson.exercise.graphs import graph, ladder, names_of
+from minigrad_lessons.lesson.exercise.graphs import diamonds, names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.exercise.trial import nodes_of
+from minigrad_lessons.lesson.exercise.running import named_nodes
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 INPUTS = ('x = Node("Placeholder", name="x")', 'y = Node("Placeholder", name="y")')
 NODES = (
@@ -20,40 +20,40 @@ NODES = (
 )
 
 
-def runs(draw: Draw) -> Program:
+def run_program(rng: Rng) -> Program:
     """Return a program that runs a graph once or twice; some inner values may be known."""
-    lines = graph(draw, INPUTS, NODES)
+    lines = random_graph(rng, INPUTS, NODES)
     names, text = names_of(lines), []
-    for run in ("values", "again")[: 1 + draw.below(2)]:
-        known = [name for name in names if name in "xy" or draw.below(4) == 3]
-        fed = ", ".join(f"{name}: {draw.below(8) - 3}" for name in known)
+    for run in ("values", "again")[: 1 + rng.below(2)]:
+        known = [name for name in names if name in "xy" or rng.below(4) == 3]
+        fed = ", ".join(f"{name}: {rng.below(8) - 3}" for name in known)
         text.append(f"{run} = run_in_order([{', '.join(names)}], {{{fed}}})")
     return (*lines, *text)
 
 
-CORE = Property(runs, events=True)
+CORE = Property(run_program, events=True)
 
 
-def wirings(draw: Draw) -> Program:
+def order_program(rng: Rng) -> Program:
     """Return nodes that read earlier ones, and sometimes one more edge, which may make a cycle."""
-    names = "abcdef"[: draw.count(6, 1)]
-    reads = {name: draw.some(names[:i], 3) if i else [] for i, name in enumerate(names)}
-    if draw.below(2):
-        reads[draw.one(names)].append(draw.one(names))
+    names = "abcdef"[: rng.length(6, 1)]
+    reads = {name: rng.choices(names[:i], 3) if i else [] for i, name in enumerate(names)}
+    if rng.below(2):
+        reads[rng.choice(names)].append(rng.choice(names))
     lines = [f'{name} = Node("Add")' for name in names]
     lines += [f"{n}.inputs = ({', '.join(some)},)" for n, some in reads.items() if some]
-    outputs = draw.some(names[::-1], 3, 1)
+    outputs = rng.choices(names[::-1], 3, 1)
     return (*lines, f"outputs = [{', '.join(outputs)}]", "order = topological_order(outputs)")
 
 
-def in_order(made: Names, engine: ModuleType) -> Names:
+def order_facts(made: Names, engine: ModuleType) -> Names:
     """Return how often each node the outputs need is in the order, and if pairs are in order."""
     order, needed, todo = list(made["order"]), set[Any](), list(made["outputs"])
     while todo:
         if (node := todo.pop()) not in needed:
             needed.add(node)
             todo += node.inputs
-    nodes = {name: node for name, node in nodes_of(made).items() if node in needed}
+    nodes = {name: node for name, node in named_nodes(made).items() if node in needed}
     facts: Names = {"len(order)": len(order)} if len(needed) > len(nodes) else {}
     facts |= {f"order.count({name})": order.count(node) for name, node in nodes.items()}
     for name, node in nodes.items():
@@ -65,16 +65,16 @@ def in_order(made: Names, engine: ModuleType) -> Names:
 
 
 STRETCH = Property(
-    wirings,
+    order_program,
     always=(
-        ladder(
+        diamonds(
             'y = Node("Add")',
             'y = Node("Add", [Node("Neg", [y]), Node("Neg", [y])])',
             "outputs = [y]",
             "order = topological_order(outputs)",
         ),
     ),
-    look=in_order,
+    look=order_facts,
     raises=("ValueError",),
     examples=150,
     lines=100_000,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
 from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 SIDES = ("a * a", "a + b", "a - b", "-b", "b * b")
 TESTS = ("x > 0.0", "x > 2.0", "x * x > 4.0", "3.0 - x > 0.0", "x")
@@ -19,7 +19,7 @@ LOOPS = (
 )
 
 
-def tried(numbers: list[float] | str, tensor: bool) -> Program:
+def call_lines(numbers: list[float] | str, tensor: bool) -> Program:
     """Return lines that call f with tensors, or that build its graph and run it."""
     if tensor:
         return (
@@ -33,16 +33,16 @@ def tried(numbers: list[float] | str, tensor: bool) -> Program:
     )
 
 
-def branches(draw: Draw) -> Program:
-    test, yes, no = draw.one(TESTS), draw.one(SIDES), draw.one(SIDES)
-    more = draw.below(4)
+def cond_program(rng: Rng) -> Program:
+    test, yes, no = rng.choice(TESTS), rng.choice(SIDES), rng.choice(SIDES)
+    more = rng.below(4)
     return (
         f"f = lambda x: cond({test}, lambda a, b: {yes}, lambda a, b: {no}, x, x + {more}.0)",
-        *tried(draw.some(NUMBERS, 3, 1), draw.below(2) == 1),
+        *call_lines(rng.choices(NUMBERS, 3, 1), rng.below(2) == 1),
     )
 
 
-def events(made: Names, engine: ModuleType) -> Names:
+def event_facts(made: Names, engine: ModuleType) -> Names:
     """Return the results, the counts of what was built, and what ran, in order."""
     noted: Any = vars(engine)["EVENTS"]
     facts: Names = {name: made[name] for name in ("results", "afterwards") if name in made}
@@ -53,9 +53,9 @@ def events(made: Names, engine: ModuleType) -> Names:
 
 
 CORE = Property(
-    branches,
+    cond_program,
     always=tuple(
-        (f"f = lambda x: cond(x > 2 / x, {sides})", *tried([3.3, 1.0, -0.5], tensor))
+        (f"f = lambda x: cond(x > 2 / x, {sides})", *call_lines([3.3, 1.0, -0.5], tensor))
         for sides in (
             "lambda a, b: a * b, lambda a, b: a - b, x, x + [1, 2]",
             *("lambda a: a * a, lambda a: -a, x", "lambda a, b, c: a, lambda a, b, c: c, x, x, -x"),
@@ -65,33 +65,33 @@ CORE = Property(
     + tuple(
         (
             "f = lambda x: cond(x, lambda a: a + 1.0, lambda a: a - 1.0, x)",
-            *tried([1e-7, -1e-9, 0.0], tensor),
+            *call_lines([1e-7, -1e-9, 0.0], tensor),
         )
         for tensor in (False, True)
     ),
-    look=events,
+    look=event_facts,
 )
 
 
-def loop(test: str, step: str, numbers: list[float] | str, tensor: bool) -> Program:
+def while_lines(test: str, step: str, numbers: list[float] | str, tensor: bool) -> Program:
     first = f"f = lambda x: while_loop(lambda x: {test}, lambda x: {step}, x)"
-    return (first, *tried(numbers, tensor))
+    return (first, *call_lines(numbers, tensor))
 
 
-def loops(draw: Draw) -> Program:
-    test, step = draw.one(LOOPS)
-    return loop(test, step, draw.some((0.0, 1.0, 3.0, 7.0, 20.0), 3, 1), draw.below(2) == 1)
+def while_program(rng: Rng) -> Program:
+    test, step = rng.choice(LOOPS)
+    return while_lines(test, step, rng.choices((0.0, 1.0, 3.0, 7.0, 20.0), 3, 1), rng.below(2) == 1)
 
 
 STRETCH = Property(
-    loops,
+    while_program,
     always=tuple(
-        loop(*lines, f"[{number}]", tensor)
+        while_lines(*lines, f"[{number}]", tensor)
         for lines, number in (
             *((LOOPS[0], "1e+45"), (LOOPS[2], "1100.0"), (("x", "x + 1.0"), "-3.0")),
             (LOOPS[0], "np.array([3.3])"),
         )
         for tensor in (False, True)
     ),
-    look=events,
+    look=event_facts,
 )

@@ -6,32 +6,32 @@ from types import ModuleType
 
 import numpy as np
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.exercise.trial import Name
+from minigrad_lessons.lesson.exercise.running import Unquoted
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 FILLERS = ("0.0", "0", "9.0", "-2.5", "np.inf")
 
 
-def rows(draw: Draw) -> list[list[float]]:
-    lengths = [draw.count(4, 1) for _ in range(draw.count(4, 1))]
-    return [[(draw.below(9) - 2) / 2 for _ in range(n)] for n in lengths]
+def rows(rng: Rng) -> list[list[float]]:
+    lengths = [rng.length(4, 1) for _ in range(rng.length(4, 1))]
+    return [[(rng.below(9) - 2) / 2 for _ in range(n)] for n in lengths]
 
 
-def padding(draw: Draw) -> Program:
-    filler = draw.one(("", *(f", {filler}" for filler in FILLERS)))
-    return (f"rows = {rows(draw)}", f"array, mask = pad(rows{filler})")
+def pad_program(rng: Rng) -> Program:
+    filler = rng.choice(("", *(f", {filler}" for filler in FILLERS)))
+    return (f"rows = {rows(rng)}", f"array, mask = pad(rows{filler})")
 
 
-def padded(made: Names, engine: ModuleType) -> Names:
-    kinds = {f"type({n}).__name__": Name(type(made[n]).__name__) for n in ("array", "mask")}
+def pad_facts(made: Names, engine: ModuleType) -> Names:
+    kinds = {f"type({n}).__name__": Unquoted(type(made[n]).__name__) for n in ("array", "mask")}
     arrays = {n: np.asarray(made[n]) for n in ("array", "mask", "before") if n in made}
-    kinds["mask.dtype"] = Name(arrays["mask"].dtype)
-    return kinds | arrays | {"array.dtype.kind": Name(arrays["array"].dtype.kind)}
+    kinds["mask.dtype"] = Unquoted(arrays["mask"].dtype)
+    return kinds | arrays | {"array.dtype.kind": Unquoted(arrays["array"].dtype.kind)}
 
 
 CORE = Property(
-    padding,
+    pad_program,
     always=(
         ("rows = [[9.0], [1.0, 9.0]]", "before, _ = pad(rows)", "array, mask = pad(rows, 9.0)"),
         ("rows = [[1], [2.5, 3.0]]", "array, mask = pad(rows)"),
@@ -39,11 +39,11 @@ CORE = Property(
         ("rows = [[0.1], [2.0, np.nan, 2.0, 2.0]]", "array, mask = pad(rows, np.inf)"),
         ("rows = [[0.5] * n for n in (1, 2, 0, 3, 1, 4, 2, 5, 1, 7)]", "array, mask = pad(rows)"),
     ),
-    look=padded,
+    look=pad_facts,
 )
 
 
-def mean(some: list[list[float]], filler: str, tensor: bool) -> Program:
+def mean_lines(some: list[list[float]], filler: str, tensor: bool) -> Program:
     """Return the means of rows of tensors with their gradient, or those of a graph."""
     longest = max(map(len, some))
     full = [", ".join([*map(str, row), *[filler] * (longest - len(row))]) for row in some]
@@ -61,17 +61,19 @@ def mean(some: list[list[float]], filler: str, tensor: bool) -> Program:
     )
 
 
-def means(draw: Draw) -> Program:
-    return mean(rows(draw), draw.one((*FILLERS, "-np.inf", "1e30")), draw.below(2) == 1)
+def mean_program(rng: Rng) -> Program:
+    return mean_lines(rows(rng), rng.choice((*FILLERS, "-np.inf", "1e30")), rng.below(2) == 1)
 
 
-def found(made: Names, engine: ModuleType) -> Names:
+def mean_facts(made: Names, engine: ModuleType) -> Names:
     facts: Names = {"means": np.ravel(made["means"])}
     return facts | ({"gradient": made["gradient"]} if "gradient" in made else {})
 
 
 STRETCH = Property(
-    means,
-    always=tuple(mean([[1.0, 2.0, 6.0], [5.0], [0.0, 4.0]], "np.inf", t) for t in (True, False)),
-    look=found,
+    mean_program,
+    always=tuple(
+        mean_lines([[1.0, 2.0, 6.0], [5.0], [0.0, 4.0]], "np.inf", t) for t in (True, False)
+    ),
+    look=mean_facts,
 )

@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 from types import ModuleType
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
-from minigrad_lessons.lesson.exercise.graphs import graph, names_of
+from minigrad_lessons.lesson.exercise.graphs import names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.exercise.trial import Name, nodes_of
+from minigrad_lessons.lesson.exercise.running import Unquoted, named_nodes
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 SHAPES = ("(2, 5)", "(7, 3)", "(4, 6)", "(9,)", "(8,)")
 WRONG = ("x @ y", "x - y", "x / y")
 WORDS = ("MatMul", "Sub", "Div", "Sum", "Greater", "mismatch", "broadcast", "axis", "too long")
 
 
-def failing(draw: Draw) -> Program:
+def error_program(rng: Rng) -> Program:
     """Return a program that fails in a run or at once, or that describes one to three arrays."""
-    kind = draw.below(4)
+    kind = rng.below(4)
     if kind == 0:
-        arrays = ", ".join(f"np.ones({shape})" for shape in draw.apart(SHAPES, 3, 1))
+        arrays = ", ".join(f"np.ones({shape})" for shape in rng.sample(SHAPES, 3, 1))
         return ('x = placeholder("x")', f"arrays = [{arrays}]", TOLD)  # no shapes in its line
-    a, b = draw.one(SHAPES[:3]), draw.one(SHAPES[:3])  # NumPy writes these in another way
-    line = f"z = {draw.one(WRONG)}" if a != b else "z = x.sum(axis=5)"
+    a, b = rng.choice(SHAPES[:3]), rng.choice(SHAPES[:3])  # NumPy writes these in another way
+    line = f"z = {rng.choice(WRONG)}" if a != b else "z = x.sum(axis=5)"
     if kind == 1:
         made = (f"x = Tensor(np.ones({a}))", f"y = Tensor(np.ones({b}))", "try:")
         return (*made, f"    {line}", *CAUGHT)
@@ -35,14 +35,14 @@ TOLD = 'text = told(x.sum(), arrays, "too long")'
 CAUGHT = ("except EngineError as error:", "    text = str(error)")
 
 
-def words(made: Names, engine: ModuleType) -> Names:
+def message_facts(made: Names, engine: ModuleType) -> Names:
     """Return which words the text has, the order of its shapes, and the two lines it names."""
     text = made["text"]
     lines = [line.strip() for line in text.splitlines()]
     facts: Names = {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
     facts |= {f"{word!r} in line 1": word in lines[0] for word in (*WORDS[:5], *SHAPES)}
     shapes = re.findall(r"\(\d+,(?: \d+)?\)", text)
-    facts["the shapes"] = [Name(shape) for shape in shapes if shape in SHAPES]
+    facts["the shapes"] = [Unquoted(shape) for shape in shapes if shape in SHAPES]
     facts["len(text.splitlines())"] = len(lines)
     for word, found in zip(("built:", "run:"), lines[1:], strict=False):
         facts[f"{word} …"] = found.partition(word)[2].strip()
@@ -50,9 +50,9 @@ def words(made: Names, engine: ModuleType) -> Names:
 
 
 CORE = Property(
-    failing,
+    error_program,
     always=(('x = placeholder("x")', "arrays = [np.ones(9), np.ones((2, 5)), np.ones(9)]", TOLD),),
-    look=words,
+    look=message_facts,
     examples=60,
 )
 
@@ -62,21 +62,21 @@ FORMULAS = (
 )
 
 
-def anomalies(draw: Draw) -> Program:
-    numbers = draw.some((1.0, -800.0, 0.0, 710.0, 2.0, "np.inf"), 3, 1)
+def anomaly_program(rng: Rng) -> Program:
+    numbers = rng.choices((1.0, -800.0, 0.0, 710.0, 2.0, "np.inf"), 3, 1)
     array = f"np.array([{', '.join(map(str, numbers))}])"
-    if draw.below(2):
-        lines = graph(draw, [f"x = Tensor({array})"], FORMULAS)
+    if rng.below(2):
+        lines = random_graph(rng, [f"x = Tensor({array})"], FORMULAS)
         return (*lines, "first = first_anomaly(EVENTS)")
-    lines = graph(draw, ['x = placeholder("x")'], FORMULAS)
+    lines = random_graph(rng, ['x = placeholder("x")'], FORMULAS)
     run = f"results = Session().run([{', '.join(names_of(lines)[::-1])}], {{x: {array}}})"
     return (*lines, run, "first = first_anomaly(EVENTS)")
 
 
-def named(made: Names, engine: ModuleType) -> Names:
-    names = {id(node): name for name, node in nodes_of(made).items() if name != "first"}
+def anomaly_facts(made: Names, engine: ModuleType) -> Names:
+    names = {id(node): name for name, node in named_nodes(made).items() if name != "first"}
     first = made["first"]
-    return {"first": Name(names.get(id(first), repr(first)))}
+    return {"first": Unquoted(names.get(id(first), repr(first)))}
 
 
 ENTROPY = (
@@ -84,7 +84,7 @@ ENTROPY = (
     *("logs = share.log()", "y = (share * logs).sum()"),
 )
 STRETCH = Property(
-    anomalies,
+    anomaly_program,
     always=(
         *(
             (
@@ -94,5 +94,5 @@ STRETCH = Property(
             for row in ("-800.0", "[-800.0, 0.0]", "[0.0, np.inf]", "[709.0] * 3", "[2.0]")
         ),
     ),
-    look=named,
+    look=anomaly_facts,
 )

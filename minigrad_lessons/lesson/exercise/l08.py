@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
-from minigrad_lessons.lesson.exercise.graphs import graph, ladder
+from minigrad_lessons.lesson.exercise.graphs import diamonds, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 OPERATORS = (
     *("{a}.exp()", "{a}.relu()", "-{a}", "{a}.sum()", "{a}.sum(axis=0)", "{a} + {b}"),
@@ -37,7 +37,7 @@ X, Y = 'x = placeholder("x")', 'y = placeholder("x")'
 T = "t = x.sum()"
 
 
-def pair(first: str, second: str, swapped: bool = False) -> Program:
+def two_nodes(first: str, second: str, swapped: bool = False) -> Program:
     """Return nodes a and b on the same inputs, or on exchanged ones."""
     x, y = "yx" if swapped else "xy"
     a, b = first.format(a="x", b="y", t="t", k=2), second.format(a=x, b=y, t="t", k=3)
@@ -46,21 +46,21 @@ def pair(first: str, second: str, swapped: bool = False) -> Program:
     return (*used, *lines)
 
 
-def pairs(draw: Draw) -> Program:
-    kind, line = draw.below(3), draw.one(OPERATORS)
-    a, b = [(line, line), (line, draw.one(OPERATORS)), draw.one(PAIRS)][kind]
-    return (*pair(a, b, swapped=draw.below(2) == 1), "same = same_work(a, b)")
+def same_program(rng: Rng) -> Program:
+    kind, line = rng.below(3), rng.choice(OPERATORS)
+    a, b = [(line, line), (line, rng.choice(OPERATORS)), rng.choice(PAIRS)][kind]
+    return (*two_nodes(a, b, swapped=rng.below(2) == 1), "same = same_work(a, b)")
 
 
 CORE = Property(
-    pairs,
+    same_program,
     always=(
-        *((*pair(a, b), "same = same_work(a, b)") for a, b in PAIRS),
+        *((*two_nodes(a, b), "same = same_work(a, b)") for a, b in PAIRS),
         (X, Y, 'a = Node("Max", [x])', 'b = Node("Max", [x, y])', "same = same_work(a, b)"),
         (X, *(f'{n} = Node("Cond", [x], {k})' for n, k in NAMED), "same = same_work(a, b)"),
-        ladder(X, "x = x + x", "same = same_work(x + x, x + x)"),
-        *((*pair(line, line), "same = same_work(a, b)") for line in OPERATORS),
-        *((*pair(line, line, True), "same = same_work(a, b)") for line in OPERATORS),
+        diamonds(X, "x = x + x", "same = same_work(x + x, x + x)"),
+        *((*two_nodes(line, line), "same = same_work(a, b)") for line in OPERATORS),
+        *((*two_nodes(line, line, True), "same = same_work(a, b)") for line in OPERATORS),
     ),
 )
 
@@ -69,7 +69,7 @@ FED = "[[0.5, 2.0], [3.0, -1.0]]"
 GIVEN = re.compile(r'(\w) = (?:placeholder|Node\("Variable")')
 
 
-def merging(lines: Sequence[str], outputs: str) -> Program:
+def merge_lines(lines: Sequence[str], outputs: str) -> Program:
     """Return a program that merges equal work, counts what is left and runs it."""
     given = [found[1] for line in lines if (found := GIVEN.match(line))]
     feed = ", ".join(f"{name}: {i}.0 * square" for i, name in enumerate(given, 1))
@@ -83,13 +83,13 @@ def merging(lines: Sequence[str], outputs: str) -> Program:
     )
 
 
-def merged(draw: Draw) -> Program:
-    lines = graph(draw, [X], [*draw.some(OPERATORS, 3, 1), *draw.one(PAIRS)])
+def merge_program(rng: Rng) -> Program:
+    lines = random_graph(rng, [X], [*rng.choices(OPERATORS, 3, 1), *rng.choice(PAIRS)])
     names = [line[0] for line in lines]
-    return merging(lines, ", ".join(draw.some(names[::-1], 3, 1)))
+    return merge_lines(lines, ", ".join(rng.choices(names[::-1], 3, 1)))
 
 
-def new_graph(made: Names, engine: ModuleType) -> Names:
+def merge_facts(made: Names, engine: ModuleType) -> Names:
     """Return how many nodes of each operator are left, their lines, and their values."""
     e: Any = engine
     new, old = list(made["new"]), e.topological_order(made["outputs"])
@@ -106,13 +106,13 @@ def new_graph(made: Names, engine: ModuleType) -> Names:
 
 
 STRETCH = Property(
-    merged,
+    merge_program,
     always=(
-        *(merging(pair(a, b), "a, b") for a, b in PAIRS),
-        merging((X, "a = x.exp()", "b = x.exp()", "c = a.relu()", "d = b.relu()"), "c, d"),
-        merging((X, Y), "x + y, y + x, x, x"),
-        ladder(X, "x = x.exp() + x.exp()", *merging((), "x")[:3]),
+        *(merge_lines(two_nodes(a, b), "a, b") for a, b in PAIRS),
+        merge_lines((X, "a = x.exp()", "b = x.exp()", "c = a.relu()", "d = b.relu()"), "c, d"),
+        merge_lines((X, Y), "x + y, y + x, x, x"),
+        diamonds(X, "x = x.exp() + x.exp()", *merge_lines((), "x")[:3]),
     ),
-    look=new_graph,
+    look=merge_facts,
     examples=120,
 )

@@ -5,37 +5,37 @@ from __future__ import annotations
 import operator
 from types import ModuleType
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
-from minigrad_lessons.lesson.exercise.graphs import graph, names_of
+from minigrad_lessons.lesson.exercise.graphs import names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.exercise.trial import nodes_of
-from minigrad_lessons.lesson.keep import reference_engine
+from minigrad_lessons.lesson.exercise.running import named_nodes
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
+from minigrad_lessons.lesson.learner_engine import reference_engine
 
 
-def kept(draw: Draw) -> Program:
-    lines = graph(draw, ['x = placeholder("x")'], ["{a} + {b}", "-{a}", "{a} * {b}"], most=5)
+def lifetime_program(rng: Rng) -> Program:
+    lines = random_graph(rng, ['x = placeholder("x")'], ["{a} + {b}", "-{a}", "{a} * {b}"], most=5)
     names = names_of(lines)
-    some = draw.apart(names, 2)
+    some = rng.sample(names, 2)
     return (*lines, f"lives = lifetimes([{', '.join(names)}], [{', '.join(some)}])")
 
 
-CORE = Property(kept)
+CORE = Property(lifetime_program)
 
 
-def memory(draw: Draw) -> Program:
+def plan_program(rng: Rng) -> Program:
     """Return a program with few sizes: equal ones are common, so placing order matters most."""
-    names = "abcdef"[: draw.count(6, 1)]
-    lives = [f"{name}: ({i}, {i + draw.below(4)})" for i, name in enumerate(names)]
-    sizes = [f"{name}: {8 * (1 + draw.below(5))}" for name in names]
+    names = "abcdef"[: rng.length(6, 1)]
+    lives = [f"{name}: ({i}, {i + rng.below(4)})" for i, name in enumerate(names)]
+    sizes = [f"{name}: {8 * (1 + rng.below(5))}" for name in names]
     nodes = [f'{name} = placeholder("{name}")' for name in names]
     given = f"lives = {{{', '.join(lives)}}}", f"sizes = {{{', '.join(sizes)}}}"
     return (*nodes, *given, "offsets = plan(lives, sizes)")
 
 
-def laid(made: Names, engine: ModuleType) -> Names:
+def plan_facts(made: Names, engine: ModuleType) -> Names:
     """Return whether values alive at the same time share bytes, and the bytes in all."""
     lives, sizes, at = made["lives"], made["sizes"], made["offsets"]
-    names = {node: name for name, node in nodes_of(made).items()}
+    names = {node: name for name, node in named_nodes(made).items()}
     met = [(a, b) for a in lives for b in lives if lives[a][0] < lives[b][0] <= lives[a][1]]
     facts = Names()
     for a, b in met:
@@ -49,4 +49,4 @@ def laid(made: Names, engine: ModuleType) -> Names:
     return facts | {"bytes in all": max(ends)}  # a better plan is right, too
 
 
-STRETCH = Property(memory, look=laid, examples=200)
+STRETCH = Property(plan_program, look=plan_facts, examples=200)

@@ -6,25 +6,25 @@ from types import ModuleType
 from typing import Any
 
 from minigrad.compiler.schedule.schedule import list_schedule
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
-from minigrad_lessons.lesson.exercise.graphs import ladder
+from minigrad_lessons.lesson.exercise.graphs import diamonds
 from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 JOBS = ("wash", "cut", "cook", "bake", "eat", "rest")
 
 
-def jobs(draw: Draw, most: int) -> tuple[str, str]:
+def random_jobs(rng: Rng, most: int) -> tuple[str, str]:
     """Return the jobs that each job waits for, and how many seconds each takes."""
-    names = JOBS[: draw.count(most, 1)]
-    waits = {name: draw.apart(names[:i], 2) if i else [] for i, name in enumerate(names)}
-    return f"waits = {waits}", f"seconds = { ({name: (1 + draw.below(6)) / 2 for name in names}) }"
+    names = JOBS[: rng.length(most, 1)]
+    waits = {name: rng.sample(names[:i], 2) if i else [] for i, name in enumerate(names)}
+    return (f"waits = {waits}", f"seconds = { ({name: (1 + rng.below(6)) / 2 for name in names}) }")
 
 
-def ranking(draw: Draw) -> Program:
-    return (*jobs(draw, 5), "rank = ranks(waits, seconds)")
+def rank_program(rng: Rng) -> Program:
+    return (*random_jobs(rng, 5), "rank = ranks(waits, seconds)")
 
 
-def row(n: int) -> Program:
+def chain(n: int) -> Program:
     waits = {f"job {i}": [f"job {i - 1}"] if i else [] for i in range(n)}
     return (
         f"waits = {waits}",
@@ -35,14 +35,14 @@ def row(n: int) -> Program:
 
 FORK = "n = len(waits); waits |= {n: [n - 1], n + 1: [n - 1], n + 2: [n, n + 1]}"
 ALL = ("seconds = dict.fromkeys(waits, 1)", "rank = ranks(waits, seconds)")
-CORE = Property(ranking, always=(row(5), row(9), ladder("waits = {0: []}", FORK, *ALL)))
+CORE = Property(rank_program, always=(chain(5), chain(9), diamonds("waits = {0: []}", FORK, *ALL)))
 
 
-def planning(draw: Draw) -> Program:
-    return plan(*jobs(draw, 6), 1 + draw.below(3))
+def schedule_program(rng: Rng) -> Program:
+    return schedule_lines(*random_jobs(rng, 6), 1 + rng.below(3))
 
 
-def plan(waits: str, seconds: str, workers: int) -> Program:
+def schedule_lines(waits: str, seconds: str, workers: int) -> Program:
     return (
         *(waits, seconds, "rank = ranks(waits, seconds)"),
         f"workers = {workers}",
@@ -50,7 +50,7 @@ def plan(waits: str, seconds: str, workers: int) -> Program:
     )
 
 
-def planned(made: Names, engine: ModuleType) -> Names:
+def schedule_facts(made: Names, engine: ModuleType) -> Names:
     """Return whether the plan is valid, and no longer than that of list scheduling."""
     waits, seconds, workers, given = (made[n] for n in ("waits", "seconds", "workers", "plan"))
     facts: Names = {f"{job!r} in plan": job in given for job in waits}
@@ -77,19 +77,21 @@ NIGHT |= {"train": ["clean", "photos"], "report": ["logs", "clean"], "sounds": [
 COSTS = ((3, 5, 2.5, 1, 2, 3, 1.5), (1.5, 3, 2, 1, 2.5, 5, 3), (5, 4, 3, 2, 2, 1, 4))
 MANY = "abcdefghijklmnop"
 STRETCH = Property(
-    planning,
+    schedule_program,
     always=(
         *(
-            plan(f"waits = {NIGHT}", f"seconds = {dict(zip(NIGHT, costs, strict=True))}", n)
+            schedule_lines(
+                f"waits = {NIGHT}", f"seconds = {dict(zip(NIGHT, costs, strict=True))}", n
+            )
             for costs in COSTS
             for n in (2, 3)
         ),
-        plan(
+        schedule_lines(
             f"waits = { ({name: list[str]() for name in MANY}) }",
             f"seconds = {dict.fromkeys(MANY, 1)}",
             4,
         ),
     ),
-    look=planned,
+    look=schedule_facts,
     examples=150,
 )

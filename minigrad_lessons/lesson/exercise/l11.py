@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
-from minigrad_lessons.lesson.exercise.graphs import graph, names_of
+from minigrad_lessons.lesson.exercise.graphs import names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.exercise.trial import Name
+from minigrad_lessons.lesson.exercise.running import Unquoted
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 GIVEN = ('x = placeholder("x")', 'w = variable([[3.0], [0.1]], "w")')
 FORMULAS = (
@@ -21,13 +21,13 @@ FORMULAS = (
 BY_JSON = "data = json.loads(json.dumps(to_data(outputs)))"
 
 
-def shipped(draw: Draw) -> Program:
-    lines = graph(draw, GIVEN, FORMULAS)
-    outputs = ", ".join(draw.some(names_of(lines)[::-1], 2, 1))
+def save_program(rng: Rng) -> Program:
+    lines = random_graph(rng, GIVEN, FORMULAS)
+    outputs = ", ".join(rng.choices(names_of(lines)[::-1], 2, 1))
     return ("import json", *lines, f"outputs = [{outputs}]", BY_JSON, "new = from_data(data)")
 
 
-def returned(made: Names, engine: ModuleType) -> Names:
+def load_facts(made: Names, engine: ModuleType) -> Names:
     """Return the properties of the restored graph's nodes, and its results."""
     e: Any = engine
     order = e.topological_order(list(made["new"]))
@@ -39,8 +39,8 @@ def returned(made: Names, engine: ModuleType) -> Names:
     facts["ops"] = sorted(node.op for node in order)
     facts["names"] = sorted((node.name for node in order), key=str)
     inside = [node.attrs.get("first", node.value) for node in order]
-    facts["types"] = sorted(Name(type(x).__name__) for x in inside)
-    facts["dtypes"] = sorted(Name(x.dtype) for x in inside if isinstance(x, np.ndarray))
+    facts["types"] = sorted(Unquoted(type(x).__name__) for x in inside)
+    facts["dtypes"] = sorted(Unquoted(x.dtype) for x in inside if isinstance(x, np.ndarray))
     facts["attrs"] = sorted(repr(node.attrs) for node in order if "axis" in node.attrs)
     variables = [node for node in order if node.op == "Variable"]
     feed = {node: np.ones((2, 2)) for node in order if node.op == "Placeholder"}
@@ -49,7 +49,7 @@ def returned(made: Names, engine: ModuleType) -> Names:
 
 
 CORE = Property(
-    shipped,
+    save_program,
     always=(
         (
             *("import json", *GIVEN, "part = (x @ w + 1 / 3 - x) / np.float32([3, 7])"),
@@ -58,7 +58,7 @@ CORE = Property(
             "new = from_data(data)",
         ),
     ),
-    look=returned,
+    look=load_facts,
 )
 
 # Besides one that nobody knows: names that Python, a node, NumPy and a part of a word have.
@@ -78,20 +78,20 @@ DAMAGE = (
 )
 
 
-def damaged(draw: Draw) -> Program:
-    lines = graph(draw, GIVEN, FORMULAS[:5])
-    harm = (draw.one(DAMAGE),) if draw.below(2) else ()
+def damaged_program(rng: Rng) -> Program:
+    lines = random_graph(rng, GIVEN, FORMULAS[:5])
+    harm = (rng.choice(DAMAGE),) if rng.below(2) else ()
     last = f"outputs = [{names_of(lines)[-1]} + x * w]"
     return (*("import json", *lines, last, BY_JSON), *harm, "new = from_data(data)")
 
 
 STRETCH = Property(
-    damaged,
+    damaged_program,
     always=tuple(
         (*("import json", *GIVEN, "outputs = [x + w]", BY_JSON), harm, "new = from_data(data)")
         for harm in DAMAGE
     )
     + CORE.always,
-    look=returned,
+    look=load_facts,
     raises=("EngineError",),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
 from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 FORMULAS = (
     *("x * n - w", "(x - w) * n", "-x if n > 2 else x / w", "w / x", "x * x * n - w"),
@@ -15,13 +15,15 @@ ORDERS = ("x, n, w", "n, x, w", "w, x, n")
 ARRAYS = ("np.array([1.0, 2.0])", "np.array([4.0, 0.5])", "np.array([3.0, 3.0])")
 
 
-def tracing(draw: Draw) -> Program:
-    formula, order, n = draw.one(FORMULAS), draw.one(ORDERS), 1 + draw.below(4)
-    calls = [call(order, draw.one(ARRAYS), n, draw.one(ARRAYS)) for _ in range(draw.count(3, 1))]
-    return traced(formula, order, *calls)
+def trace_program(rng: Rng) -> Program:
+    formula, order, n = rng.choice(FORMULAS), rng.choice(ORDERS), 1 + rng.below(4)
+    calls = [
+        args(order, rng.choice(ARRAYS), n, rng.choice(ARRAYS)) for _ in range(rng.length(3, 1))
+    ]
+    return trace_lines(formula, order, *calls)
 
 
-def traced(formula: str, order: str, *calls: str) -> Program:
+def trace_lines(formula: str, order: str, *calls: str) -> Program:
     """Return a program that traces a formula with the first arguments, and replays all."""
     return (
         "ran = []",
@@ -32,33 +34,35 @@ def traced(formula: str, order: str, *calls: str) -> Program:
     )
 
 
-def call(order: str, x: str, n: int, w: str) -> str:
+def args(order: str, x: str, n: int, w: str) -> str:
     return ", ".join({"x": x, "n": str(n), "w": w}[name] for name in order.split(", "))
 
 
-def graphs_and_results(made: Names, engine: ModuleType) -> Names:
+def trace_facts(made: Names, engine: ModuleType) -> Names:
     return {name: made[name] for name in ("ops", "results", "ran") if name in made}
 
 
 A, B, C = ARRAYS
-FOUR = traced("x * n - w * v", "x, n, w, v", f"{A}, 3, {B}, {C}", f"{B}, 3, {C}, {A}")
-SWAPPED = (traced("x * n - w", o, call(o, A, 3, B), call(o, B, 3, A)) for o in ORDERS)
+FOUR = trace_lines("x * n - w * v", "x, n, w, v", f"{A}, 3, {B}, {C}", f"{B}, 3, {C}, {A}")
+SWAPPED = (trace_lines("x * n - w", o, args(o, A, 3, B), args(o, B, 3, A)) for o in ORDERS)
 ONE = (  # the same array twice, then two; and arrays without axes
     *("ran = []", f"a, b = {A}, {B}", "f = lambda x, w: ran.append('traced') or x * 2.0 - w"),
     *("output, replay = trace(f, a, a)", "results = [replay(a, b), replay(b, a)]"),
 )
-SCALARS = traced("x * n - w", "x, n, w", *(f"np.array({x}), 3, np.array(2.0)" for x in (5.0, 7.0)))
-CORE = Property(tracing, always=(*SWAPPED, FOUR, ONE, SCALARS), look=graphs_and_results)
+SCALARS = trace_lines(
+    "x * n - w", "x, n, w", *(f"np.array({x}), 3, np.array(2.0)" for x in (5.0, 7.0))
+)
+CORE = Property(trace_program, always=(*SWAPPED, FOUR, ONE, SCALARS), look=trace_facts)
 
 CONDITIONS = ("x - 1.0", "x > 2.0", "5.0 * x - 15.0", "x * x > 4.0")
 
 
-def decisions(draw: Draw) -> Program:
-    test = draw.one(CONDITIONS)
-    if draw.below(2):
-        numbers = draw.some((1.0, 3.0, -3.0, 0.0, 2.0), 3, 1)
+def if_program(rng: Rng) -> Program:
+    test = rng.choice(CONDITIONS)
+    if rng.below(2):
+        numbers = rng.choices((1.0, 3.0, -3.0, 0.0, 2.0), 3, 1)
         return (f"ask = lambda x: bool({test})", f"results = [ask(Tensor(n)) for n in {numbers}]")
-    x = draw.one(('placeholder("x")', "constant(2.0)"))
+    x = rng.choice(('placeholder("x")', "constant(2.0)"))
     test = "x" if x[0] == "c" else test  # a constant itself: its value is there, a node's is not
     return (
         *(f"x = {x}", f"asked = {test}", "try:", "    if asked: x = -x"),
@@ -66,7 +70,7 @@ def decisions(draw: Draw) -> Program:
     )
 
 
-def answers(made: Names, engine: ModuleType) -> Names:
+def if_facts(made: Names, engine: ModuleType) -> Names:
     if "results" in made:
         return {"results": made["results"]}
     lines = made.get("lines")
@@ -78,7 +82,7 @@ def answers(made: Names, engine: ModuleType) -> Names:
     return facts | {f"lines[{i}]": line.strip() for i, line in enumerate(lines) if i}
 
 
-IF = Property(decisions, look=answers, examples=60)
+IF = Property(if_program, look=if_facts, examples=60)
 
 PIECES = (
     *("np.array([1.0, 2.0])", "np.array([3.0, 5.0])", "np.array([[1.0, 2.0]])"),
@@ -87,15 +91,15 @@ PIECES = (
 CONSTANTS = ("1", "1.0", "True", "'1'", "2")
 
 
-def caching(draw: Draw) -> Program:
+def cache_program(rng: Rng) -> Program:
     calls = [
-        f"({draw.one(PIECES)}, {draw.one(CONSTANTS)}, {draw.one(CONSTANTS)})"
-        for _ in range(draw.count(5, 1))
+        f"({rng.choice(PIECES)}, {rng.choice(CONSTANTS)}, {rng.choice(CONSTANTS)})"
+        for _ in range(rng.length(5, 1))
     ]
-    return cache(calls)
+    return cache_lines(calls)
 
 
-def cache(calls: list[str]) -> Program:
+def cache_lines(calls: list[str]) -> Program:
     return (
         "ran = []",
         "f = lambda x, n, m: ran.append('traced') or x.sum() * float(n) - float(m) * x.shape[-1]",
@@ -106,13 +110,13 @@ def cache(calls: list[str]) -> Program:
 
 
 STRETCH = Property(
-    caching,
+    cache_program,
     always=(
-        cache([f"({PIECES[0]}, {a}, {b})" for a, b in (("1", "2"), ("2", "1"), ("1", "2"))]),
-        cache([f"({PIECES[0]}, {n}, 1)" for n in (*CONSTANTS, "1")]),
-        cache([f"({PIECES[0]}, {n}, 1)" for n in ("-1", "-2")]),  # which have the same hash
-        cache([f"({x}, 1, 1)" for x in (*PIECES, PIECES[0])]),
-        cache(
+        cache_lines([f"({PIECES[0]}, {a}, {b})" for a, b in (("1", "2"), ("2", "1"), ("1", "2"))]),
+        cache_lines([f"({PIECES[0]}, {n}, 1)" for n in (*CONSTANTS, "1")]),
+        cache_lines([f"({PIECES[0]}, {n}, 1)" for n in ("-1", "-2")]),  # which have the same hash
+        cache_lines([f"({x}, 1, 1)" for x in (*PIECES, PIECES[0])]),
+        cache_lines(
             [f"({PIECES[0]}, {n}, 1)" for n in ("1.5", "float('1.5')", *range(12), "1.504", "1.5")]
         ),
     ),

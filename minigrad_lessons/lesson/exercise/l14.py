@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
 from minigrad_lessons.lesson.exercise.property import Names, Property
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 
-def walking(draw: Draw) -> Program:
-    w, rate = float(draw.below(9) - 4), (1 + draw.below(4)) / 8
-    return walk(w, rate, draw.below(5) / 4, draw.below(2) == 1, 2.0 + draw.below(3))
+def momentum_program(rng: Rng) -> Program:
+    w, rate = float(rng.below(9) - 4), (1 + rng.below(4)) / 8
+    return momentum_lines(w, rate, rng.below(5) / 4, rng.below(2) == 1, 2.0 + rng.below(3))
 
 
-def walk(w: float, rate: float, share: float, nodes: bool, slope: float = 2.0) -> Program:
+def momentum_lines(w: float, rate: float, share: float, nodes: bool, slope: float = 2.0) -> Program:
     """Return three descent steps on slope / 2 * w * w, with arrays or with a graph's updates."""
     rest = f"{rate}, {share})"
     if nodes:
@@ -34,28 +34,32 @@ def walk(w: float, rate: float, share: float, nodes: bool, slope: float = 2.0) -
     )
 
 
-def reached(made: Names, engine: ModuleType) -> Names:
+def momentum_facts(made: Names, engine: ModuleType) -> Names:
     names = ("w1", "speed1", "w2", "speed2", "w3", "speed3", "steps")
     return {name: made[name] for name in names if name in made}
 
 
 CORE = Property(
-    walking,
+    momentum_program,
     always=(
-        *(walk(4.0, 0.125, share, nodes) for share in (0.5, 0.25) for nodes in (False, True)),
+        *(
+            momentum_lines(4.0, 0.125, share, nodes)
+            for share in (0.5, 0.25)
+            for nodes in (False, True)
+        ),
         (
             "w0, speed0 = np.array([4.0, -2.0, 1.0]), np.array([0.0, 8.0, 2.0])",
             "w1, speed1 = momentum(w0, 3.0 * w0, speed0, 0.125, 0.5)",
         ),
     ),
-    look=reached,
+    look=momentum_facts,
     examples=60,
 )
 
 
-def billing(draw: Draw) -> Program:
-    lengths = [1 + draw.below(8) for _ in range(draw.count(6, 1))]
-    costs = [1 + draw.below(20), 1 + draw.below(4), 1 + draw.below(6)]
+def bill_program(rng: Rng) -> Program:
+    lengths = [1 + rng.below(8) for _ in range(rng.length(6, 1))]
+    costs = [1 + rng.below(20), 1 + rng.below(4), 1 + rng.below(6)]
     return (f"costs = bill({lengths}, {', '.join(map(str, costs))})",)
 
 
@@ -72,4 +76,4 @@ def bill(
     return bills
 
 
-STRETCH = Property(billing, spec={"bill": bill})
+STRETCH = Property(bill_program, spec={"bill": bill})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from minigrad_lessons.lesson.exercise.cases import Draw, Program
+from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 Names = dict[str, Any]  # what a program has made, by the names in it
 
@@ -24,7 +24,7 @@ class Property:
     one of `always` may run. spec: our answer, where it is no part of the engine.
     """
 
-    programs: Callable[[Draw], Program]
+    programs: Callable[[Rng], Program]
     always: tuple[Program, ...] = ()
     look: Callable[[Names, ModuleType], Names] | None = None
     events: bool = False

@@ -13,8 +13,8 @@ import numpy as np
 from minigrad.diagnostics.messages import choose
 from minigrad_lessons.lesson import my_engine
 from minigrad_lessons.lesson.answers import has_gap, items_of
-from minigrad_lessons.lesson.judged import was_wrong
-from minigrad_lessons.lesson.keep import part_name, store_functions
+from minigrad_lessons.lesson.learner_engine import part_name, store_functions
+from minigrad_lessons.lesson.verdicts import was_wrong
 from minigrad_lessons.lesson.wording import GRADING, MARKS, Message
 from minigrad_lessons.questions import checks_of
 from viz.words.text import row

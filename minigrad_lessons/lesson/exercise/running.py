@@ -1,4 +1,4 @@
-"""Run a program with a learner's functions or ours, and note what there is to see: `run`."""
+"""Run a program with a learner's functions or ours, and note what can be seen: `run`."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad_lessons.lesson.exercise.cases import Program
+from minigrad_lessons.lesson.execution_limit import TimeLimitExceeded, limit_execution
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.limit import TimeLimitExceeded, limit_execution
+from minigrad_lessons.lesson.exercise.shrinking import Program
 
 CASE = "<case>"  # what tracebacks and the engine call the file of a program
 CONSTANT = {bool, float, int, str, type(None)}
 SECONDS = 10  # a second net, for what no count of lines can stop
 
 
-class Name(str):
+class Unquoted(str):
     """A fact that is a name or a kind: it is shown as it is, without quotes."""
 
     __slots__ = ()
     __repr__ = str.__str__
 
 
-class Changed(Exception):
+class Mutated(Exception):
     """A function changed what it was given: its name, and that of the parameter."""
 
 
-class Seen(NamedTuple):
+class RunResult(NamedTuple):
     """What a program has shown: facts by their names, what it made, what it printed."""
 
     facts: Names
@@ -52,32 +52,32 @@ def run(
     program: Program,
     functions: Sequence[FunctionType] = (),
     lines: int = 0,
-) -> Seen:
+) -> RunResult:
     """Run a program in a fresh engine; without functions with ours, which has to succeed."""
     deep = sys.getrecursionlimit()
     if sys.platform != "emscripten":  # a browser's stack is too small
         sys.setrecursionlimit(max(deep, 4000))  # so that a recursion can go where a loop can
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            return _run(fresh(), exercise, program, functions, lines)
+            return _run_in_engine(fresh(), exercise, program, functions, lines)
     finally:
         sys.setrecursionlimit(deep)
 
 
-def _run(
+def _run_in_engine(
     engine: ModuleType,
     exercise: Property,
     program: Program,
     functions: Sequence[FunctionType],
     lines: int,
-) -> Seen:
+) -> RunResult:
     printed = io.StringIO()
     text = "\n".join(program) + "\n"
     linecache.cache[CASE] = (len(text), None, text.splitlines(True), CASE)
     names: Names = {**vars(engine), **({} if functions else exercise.spec), "__name__": "case"}
     for name in (function.__name__ for function in functions):
-        names[name] = guarded(vars(engine)[name], exercise, str(engine.__file__))
-    (code, assigned), before, facts, error = compiled(text), dict(names), Names(), None
+        names[name] = forbid_changes(vars(engine)[name], exercise, str(engine.__file__))
+    (code, assigned), before, facts, error = compile_program(text), dict(names), Names(), None
     counted = limit_execution(SECONDS, lines, names) if functions else contextlib.nullcontext()
     try:
         with contextlib.redirect_stdout(printed), counted:
@@ -90,32 +90,34 @@ def _run(
     # A name of the program may be one of the notebook, too, and mean the same list.
     given = {k for k, v in before.items() if names[k] is v and (error or k not in assigned)}
     made = {k: v for k, v in names.items() if k not in given and k[0] != "_"}
-    if isinstance(error, TimeLimitExceeded | Changed) or (error is not None and not known):
-        return Seen(facts, made, engine, printed.getvalue(), error)
+    if isinstance(error, TimeLimitExceeded | Mutated) or (error is not None and not known):
+        return RunResult(facts, made, engine, printed.getvalue(), error)
     if error is not None:
-        facts["raised"] = Name(known[0])
+        facts["raised"] = Unquoted(known[0])
     late = False
     try:
-        look = exercise.look or values
+        look = exercise.look or variables
         facts |= look(made, engine)
     except Exception as raised:  # an answer that cannot even be looked at
         if not functions and error is None:
             raise
         error, late = error or raised, error is None
     if exercise.events:
-        facts["EVENTS"] = log(made, engine)
-    return Seen(facts, made, engine, printed.getvalue(), error, late)
+        facts["EVENTS"] = event_log(made, engine)
+    return RunResult(facts, made, engine, printed.getvalue(), error, late)
 
 
 @lru_cache(maxsize=4000)
-def compiled(text: str) -> tuple[CodeType, set[str]]:
+def compile_program(text: str) -> tuple[CodeType, set[str]]:
     """Compile a program, to run with our and the learner's functions, and list its variables."""
     stored = [x for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Name)]
     names = {x.id for x in stored if isinstance(x.ctx, ast.Store)}
     return compile(text, CASE, "exec"), names
 
 
-def guarded(function: Callable[..., Any], exercise: Property, file: str) -> Callable[..., Any]:
+def forbid_changes(
+    function: Callable[..., Any], exercise: Property, file: str
+) -> Callable[..., Any]:
     """Wrap a function so that it raises Changed when it changes its arguments."""
 
     @wraps(function)
@@ -124,7 +126,7 @@ def guarded(function: Callable[..., Any], exercise: Property, file: str) -> Call
         result = function(*args, **kwargs)
         for name, old, x in zip(function.__code__.co_varnames, before, args, strict=False):
             if name not in exercise.may_change and snapshot(x) != old:
-                raise Changed(function.__name__, name)
+                raise Mutated(function.__name__, name)
         return result
 
     # For a node built inside, the engine notes the line of the program, not one of these.
@@ -166,44 +168,44 @@ def is_node(x: Any) -> bool:
     return hasattr(x, "op") and hasattr(x, "inputs")
 
 
-def nodes_of(made: Names) -> Names:
+def named_nodes(made: Names) -> Names:
     """Return the nodes of a program by their names."""
     return {name: value for name, value in made.items() if is_node(value)}
 
 
-def values(made: Names, engine: ModuleType) -> Names:
+def variables(made: Names, engine: ModuleType) -> Names:
     """Return every value of a program by name; those in a dict by the names of its keys."""
-    names = {id(node): name for name, node in nodes_of(made).items()}
+    names = {id(node): name for name, node in named_nodes(made).items()}
     facts: Names = {}
     for name, value in made.items():
         if isinstance(value, dict):
-            facts[name] = Name("a dict")
+            facts[name] = Unquoted("a dict")
             known = [(k, v) for k, v in value.items() if id(k) in names or not is_node(k)]
-            facts |= {f"{name}[{plain(k, names)!r}]": plain(v, names) for k, v in known}
+            facts |= {f"{name}[{plain_value(k, names)!r}]": plain_value(v, names) for k, v in known}
         elif not callable(value):
-            facts[name] = plain(value, {} if id(value) in names else names)
+            facts[name] = plain_value(value, {} if id(value) in names else names)
     return facts
 
 
-def plain(value: Any, names: Mapping[int, str]) -> Any:
+def plain_value(value: Any, names: Mapping[int, str]) -> Any:
     """Return a value with each node replaced by its name or its operator."""
     if id(value) in names:
-        return Name(names[id(value)])
+        return Unquoted(names[id(value)])
     if is_node(value):
         tensor = type(value).__name__ == "Tensor"
-        return value.value if tensor else Name(f"a node {value.op}")
+        return value.value if tensor else Unquoted(f"a node {value.op}")
     if isinstance(value, dict):
-        return {repr(plain(k, names)): plain(v, names) for k, v in value.items()}
+        return {repr(plain_value(k, names)): plain_value(v, names) for k, v in value.items()}
     if isinstance(value, list | tuple | Iterator):
-        return [plain(x, names) for x in value]
-    return Name("a function") if isinstance(value, FunctionType) else value
+        return [plain_value(x, names) for x in value]
+    return Unquoted("a function") if isinstance(value, FunctionType) else value
 
 
-def log(made: Names, engine: ModuleType) -> list[Name]:
+def event_log(made: Names, engine: ModuleType) -> list[Unquoted]:
     """Return the events of the engine in order, such as "run x"."""
-    names = {id(node): name for name, node in nodes_of(made).items()}
+    names = {id(node): name for name, node in named_nodes(made).items()}
     events: Any = vars(engine)["EVENTS"]
     return [
-        Name(f"{kind} {names.get(id(what), getattr(what, 'op', plain(what, names)))}")
+        Unquoted(f"{kind} {names.get(id(what), getattr(what, 'op', plain_value(what, names)))}")
         for kind, what, *_ in events
     ]

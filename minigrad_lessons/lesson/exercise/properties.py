@@ -15,14 +15,14 @@ NAMES = {"faded.2": "SWITCH", "core": "CORE", "if": "IF", "stretch": "STRETCH"}
 PROGRAMS = tomllib.loads(files(__package__).joinpath("programs.toml").read_text("utf-8"))
 
 
-def complete(id: str, known: Property) -> Property:
+def with_stored_programs(id: str, known: Property) -> Property:
     """Return a property with the programs that are written down for it."""
     texts: dict[str, str] = PROGRAMS.get(id, {})
     return replace(known, always=(*known.always, *(tuple(t.splitlines()) for t in texts.values())))
 
 
 PROPERTIES: dict[str, Property] = {
-    f"L{lesson:02}.{id}": complete(f"L{lesson:02}.{id}", vars(module)[name])
+    f"L{lesson:02}.{id}": with_stored_programs(f"L{lesson:02}.{id}", vars(module)[name])
     for lesson in range(15)
     for module in [import_module(f"{__package__}.l{lesson:02}")]
     for id, name in NAMES.items()

@@ -1,6 +1,6 @@
-"""Make short programs at random and find the shortest one that fails: `find`.
+"""Make short programs at random and find the shortest one that fails: `find_failing`.
 
-A generator is a function of a `Draw`. Its choices are numbers, so a program is made shorter by
+A generator is a function of an `Rng`. Its choices are numbers, so a program is made shorter by
 making it again from fewer and smaller ones.
 """
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 SHORTENED = 150  # programs that are tried to make a failing one shorter
 
 
-class Draw:
+class Rng:
     """The choices of a generator: from a random source, or given ones and then always the first."""
 
     def __init__(self, given: Sequence[int] = (), source: Random | None = None, most: int = 99):
@@ -30,25 +30,25 @@ class Draw:
         self.made.append(self.source.randrange(n) if self.source else min(given, n - 1))
         return self.made[-1]
 
-    def one(self, options: Sequence[T]) -> T:
+    def choice(self, options: Sequence[T]) -> T:
         """Return one of the options; a shorter program has an earlier one."""
         return options[self.below(len(options))]
 
-    def count(self, most: int, least: int = 0) -> int:
+    def length(self, most: int, least: int = 0) -> int:
         """Return a number of lines or entries; the first programs are short."""
         return least + self.below(max(min(most, self.most), least) - least + 1)
 
-    def some(self, options: Sequence[T], most: int, least: int = 0) -> list[T]:
+    def choices(self, options: Sequence[T], most: int, least: int = 0) -> list[T]:
         """Return several of the options; one may come twice."""
-        return [self.one(options) for _ in range(self.count(most, least))]
+        return [self.choice(options) for _ in range(self.length(most, least))]
 
-    def apart(self, options: Sequence[T], most: int, least: int = 0) -> list[T]:
+    def sample(self, options: Sequence[T], most: int, least: int = 0) -> list[T]:
         """Return several of the options, each at most once."""
-        return [*dict.fromkeys(self.some(options, min(most, len(options)), least))]
+        return [*dict.fromkeys(self.choices(options, min(most, len(options)), least))]
 
 
-def find(
-    programs: Callable[[Draw], Program], fails: Callable[[Program], bool], seed: int, examples: int
+def find_failing(
+    programs: Callable[[Rng], Program], fails: Callable[[Program], bool], seed: int, examples: int
 ) -> Program | None:
     """Return the shortest failing program that was found; None if no program fails."""
     met: dict[Program, bool] = {}
@@ -60,28 +60,28 @@ def find(
 
     for i in range(examples):
         # The seed is a text: its numbers are the same on every machine and in every process.
-        draw = Draw(source=Random(f"{seed} {i}"), most=2 + 8 * i // examples)
-        if failed(program := programs(draw)):
-            return without_idle_lines(shorter(programs, failed, draw.made, program), failed)
+        rng = Rng(source=Random(f"{seed} {i}"), most=2 + 8 * i // examples)
+        if failed(program := programs(rng)):
+            return drop_lines(shrink(programs, failed, rng.made, program), failed)
     return None
 
 
-def shorter(
-    programs: Callable[[Draw], Program],
+def shrink(
+    programs: Callable[[Rng], Program],
     fails: Callable[[Program], bool],
     choices: list[int],
     program: Program,
 ) -> Program:
     """Return a failing program from fewer and smaller choices, after a bounded number of tries."""
-    left, best = SHORTENED, (weight(program), choices)
+    left, best = SHORTENED, (program_size(program), choices)
     while True:
-        for fewer in simpler(best[1]):
-            draw = Draw(fewer)
-            found = programs(draw)
-            if (weight(found), draw.made) < best:
+        for fewer in simpler_choices(best[1]):
+            rng = Rng(fewer)
+            found = programs(rng)
+            if (program_size(found), rng.made) < best:
                 left -= 1
                 if fails(found):
-                    program, best = found, (weight(found), draw.made)
+                    program, best = found, (program_size(found), rng.made)
                     break
             if not left:
                 return program
@@ -89,11 +89,11 @@ def shorter(
             return program
 
 
-def weight(program: Program) -> tuple[int, int]:
+def program_size(program: Program) -> tuple[int, int]:
     return len(program), len("".join(program))
 
 
-def simpler(choices: list[int]) -> Iterator[list[int]]:
+def simpler_choices(choices: list[int]) -> Iterator[list[int]]:
     """Yield lists that are shorter than this one, then lists of smaller numbers."""
     for size in (8, 4, 2, 1):
         for i in range(len(choices) - size + 1):
@@ -104,7 +104,7 @@ def simpler(choices: list[int]) -> Iterator[list[int]]:
                 yield [*choices[:i], less, *choices[i + 1 :]]
 
 
-def without_idle_lines(program: Program, fails: Callable[[Program], bool]) -> Program:
+def drop_lines(program: Program, fails: Callable[[Program], bool]) -> Program:
     """Return the program without the lines that it can do without and still fail."""
     for i in reversed(range(len(program))):
         less = program[:i] + program[i + 1 :]
