@@ -174,6 +174,12 @@ class Wrong(Net):
         self.blocks[1].down = nn.Linear(15, 8)
 
 
+@pytest.fixture(autouse=True)
+def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine prints no line about progress, which is no part of what went wrong."""
+    monkeypatch.setattr("viz.words.progress.WAIT", float("inf"))
+
+
 def test_a_model_that_raises_shows_what_ran(capfd: pytest.CaptureFixture[str]) -> None:
     made = viz.step(Wrong(), torch.randn(5, 6), whole=True)
     data = made.data
