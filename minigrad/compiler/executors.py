@@ -52,4 +52,4 @@ def compiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> K
 
 
 # By the name of an executor its choice of kernels; the reference has none and calls no program.
-EXECUTORS: dict[str, Choose] = {"numpy": tiled, "c": compiled}
+EXECUTORS: dict[str, Choose] = {"numpy": tiled, "c": compiled, "js": tiled}

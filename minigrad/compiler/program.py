@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.compiler.executors import EXECUTORS, with_c
+from minigrad.compiler.js.writer import write as write_javascript
 from minigrad.compiler.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiler.memory import DoubleBuffer
 from minigrad.compiler.plan import Plan, Planner, plan_with, share_buffers
@@ -49,7 +50,8 @@ class Program(ProgramMethods):
     """A graph made ready to run many times: `graph.compile()`.
 
     executor: "numpy" runs planned calls, "c" compiles kernels to C where there is a compiler and
-    leaves the rest to NumPy, "reference" runs one operator after the other. `plan`, `source` and
+    leaves the rest to NumPy, "reference" runs one operator after the other; "js" doesn't run here:
+    its `source` is JavaScript for web pages, see `minigrad.compiler.js`. `plan`, `source` and
     `kernels` tell what it will do; they need shapes that are known, or a run. `variables` holds the
     values as they are now, in memory that later runs write to: copy what you want to keep.
     planner: a function that lays the values into the arena, in the place of ours. It takes two
@@ -105,6 +107,8 @@ class Program(ProgramMethods):
 
         Raises NotFedError, FeedError, and the errors of the operators with both lines.
         """
+        if self.executor == JAVASCRIPT:
+            raise GraphError("js_called", ran=here())
         with self._turn:
             feeds = self._as_they_are(feed_dict)
             bound = None
@@ -282,8 +286,15 @@ class Program(ProgramMethods):
         >>> print(*(line.split("#")[0].strip() for line in text.splitlines() if "tanh" in line))
         np.tanh(x, Tanh)
         """
+        if self.executor == JAVASCRIPT:
+            written: str = self._turn.look(self._javascript)
+            return written
         text: str = self._turn.look(self._written)[0]
         return text if self.executor == REFERENCE else with_c(self.bound.flat, text)
+
+    def _javascript(self) -> str:
+        bound = self.bound
+        return write_javascript(bound.layout, bound.specs, bound.plan, self.variables)
 
     def load_source(self) -> Callable[..., list[Any]]:
         """Load the function `program(feeds, variables)` that the text of `source` defines.
@@ -336,7 +347,7 @@ class Program(ProgramMethods):
         return len(found)
 
 
-REFERENCE = "reference"
+REFERENCE, JAVASCRIPT = "reference", "js"
 
 
 def compile(

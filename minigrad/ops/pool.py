@@ -79,14 +79,14 @@ def _samples(*operands: tuple[tuple[int, ...], ...]) -> tuple[Sample, ...]:
 # ---- The largest element --------------------------------------------------------------------
 
 
-def _lowest(dtype: Dtype) -> Any:
+def lowest(dtype: Dtype) -> Any:
     """Return the lowest value of a data type, which no maximum picks."""
     return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
 
 
 def _max_pool(out: Array, x: Array, **attrs: Any) -> Array:
     window = _window("MaxPool2d", **attrs)
-    return outward(out, _fold(np.maximum, x, window, _lowest(x.dtype)))
+    return outward(out, _fold(np.maximum, x, window, lowest(x.dtype)))
 
 
 max_pool2d: Op = operator(
@@ -102,7 +102,7 @@ max_pool2d: Op = operator(
 
 def _first_largest(y: Array, x: Array, window: Window) -> Iterator[tuple[Any, Array]]:
     """Yield for each window element its places, and the windows where it is the maximum."""
-    frame, largest = window.framed(x, _lowest(x.dtype)), inward(y)
+    frame, largest = window.framed(x, lowest(x.dtype)), inward(y)
     free = np.ones(largest.shape, np.bool_)
     for rows, columns in window.offsets(y.shape[2:]):
         hit = frame[:, rows, columns] == largest

@@ -1,0 +1,126 @@
+"""The JavaScript of operators on single elements: one table, which nothing else knows.
+
+In a template {0}, {1} are the operands: names, or numbers that are written out. All is computed in
+float64 and rounded once, to the data type of the result.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Attrs, Dtype
+
+# For each data type its typed array, and how a value is brought to it where no array does that.
+# In a Float64Array an int64 is exact up to 2^53, beyond which `whole` refuses it.
+TYPES = {"float32": ("Float32Array", "f({})"), "float64": ("Float64Array", "{}")}
+TYPES |= {"bool": ("Uint8Array", "+({})"), "int64": ("Float64Array", "whole({})")}
+TYPES |= {"int32": ("Int32Array", "({}) | 0"), "uint32": ("Uint32Array", "({}) >>> 0")}
+TYPES |= {"int16": ("Int16Array", "({}) << 16 >> 16"), "uint16": ("Uint16Array", "({}) & 65535")}
+TYPES |= {"int8": ("Int8Array", "({}) << 24 >> 24"), "uint8": ("Uint8Array", "({}) & 255")}
+LAST = 2**53 - 1  # up to which a float64 holds every integer
+# What becomes of each number that is fed, and of each that is added up, by the kind of number.
+EXACT = {"f": "Number", "b": "truth", "i": "whole", "u": "whole"}
+INFIX = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Equal": "==", "NotEqual": "!="}
+INFIX |= {"Less": "<", "LessEqual": "<=", "Greater": ">", "GreaterEqual": ">="}
+MATH = ("Exp", "Log", "Log1p", "Sqrt", "Sin", "Cos", "Atan", "Tanh", "Abs", "Floor", "Ceil")
+ANY: dict[str, str] = {
+    **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},
+    **{name: f"Math.{name.lower()}({{0}})" for name in MATH},
+    "Neg": "-{0}",
+    "Pow": "pow({0}, {1})",
+    "FloorDivide": "quotient({0}, {1})",
+    "Mod": "remainder({0}, {1})",
+    "Sign": "Math.sign({0}) + 0",
+    "Round": "even({0})",
+    "Maximum": "Math.max({0}, {1})",
+    "Minimum": "Math.min({0}, {1})",
+    "ShareOfMaximum": "1 - 0.5 * (({0} < {1}) + ({0} <= {1}))",
+    "And": "{0} != 0 && {1} != 0",
+    "Or": "{0} != 0 || {1} != 0",
+    "Xor": "({0} != 0) != ({1} != 0)",
+    "Not": "{0} == 0",
+    "IsNaN": "{0} != {0}",
+    "Where": "{0} ? {1} : {2}",
+    "ReLU": "Math.max({0}, 0)",
+    "Step": "+({0} > 0)",
+    "Sigmoid": "1 / (1 + Math.exp(-{0}))",
+    "Erf": "erf({0})",
+    "Softplus": "Math.max({0}, 0) + Math.log1p(Math.exp(-Math.abs({0})))",
+    "BinaryCrossEntropy": "crossed({0}, {1})",
+}
+WHOLE = {"Pow": "power({0}, {1})", "FloorDivide": "quotient({0}, divisor({1}))"}
+WHOLE |= {"Mod": "remainder({0}, divisor({1}))"}
+NARROW = WHOLE | {"Mul": "Math.imul({0}, {1})"}
+TRUTH = {"Add": "{0} | {1}", "Mul": "{0} & {1}"}
+TEMPLATES = {"f": ANY, "i": ANY | NARROW, "u": ANY | NARROW, "b": ANY | TRUTH, "int64": ANY | WHOLE}
+
+
+def quoted(text: str) -> str:
+    """Write a string so that it ends neither itself nor a line, a comment or a script."""
+    return re.sub("[<>&]", lambda m: f"\\u{ord(m[0]):04x}", json.dumps(text))
+
+
+def number(value: Any) -> str:
+    """Write a number: the shortest text with the same bits."""
+    x = value.item() if isinstance(value, np.generic) else value
+    if isinstance(x, float) and math.isfinite(x):
+        text = repr(x).removesuffix(".0")
+    else:
+        text = str(x if isinstance(x, float) else int(x)).replace("inf", "Infinity")
+    return f"({text})" if text.startswith("-") else text.replace("nan", "NaN")
+
+
+def _cast(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
+    if dtype.kind not in "iu" or source.kind != "f":
+        return "{0} != 0" if dtype.kind == "b" else "{0}"
+    held = np.iinfo(dtype)
+    return f"truncated({{0}}, {max(held.min, -LAST)}, {min(held.max, LAST)})"
+
+
+def _bounded(attrs: Attrs, dtype: Dtype, low: str, high: str, text: str) -> str:
+    """Wrap a text in what is done for each bound that there is; {bound} is its place."""
+    exact = dtype.type if dtype.kind == "f" else np.float64
+    for name, form in (("low", low), ("high", high)):
+        if attrs.get(name) is not None:
+            text = form.replace("{bound}", number(exact(attrs[name]))).replace("{text}", text)
+    return text
+
+
+def _clip(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
+    low, high = "Math.max({text}, {bound})", "Math.min({text}, {bound})"
+    return _bounded(attrs, dtype, low, high, "{0}")
+
+
+def _within(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
+    low, high = "{text} && {0} >= {bound}", "{text} && {0} <= {bound}"
+    return f"+({_bounded(attrs, source, low, high, 'true')})"
+
+
+def _gelu(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
+    inner = "erf({0} * Math.SQRT1_2)"
+    if attrs.get("approximate", "none") == "tanh":
+        inner = "Math.tanh(Math.sqrt(2 / Math.PI) * ({0} + 0.044715 * {0} * {0} * {0}))"
+    return f"({inner} + 1) * {{0}} * 0.5"
+
+
+# Operators whose text depends on their attributes.
+Writer = Callable[[Attrs, Dtype, Dtype], str]
+WRITERS: dict[str, Writer] = {"Cast": _cast, "Clip": _clip, "Within": _within, "GELU": _gelu}
+
+
+def expression(
+    name: str, attrs: Attrs, dtype: Dtype, source: Dtype, operands: Sequence[str]
+) -> str:
+    """Write an element of the result, not rounded yet; KeyError if there is no template.
+
+    dtype, source: the data types of the result and of the first operand that isn't a condition.
+    """
+    templates = TEMPLATES[dtype.name if dtype.name in TEMPLATES else dtype.kind]
+    found = WRITERS[name](attrs, dtype, source) if name in WRITERS else templates[name]
+    return found.format(*operands)

@@ -1,0 +1,431 @@
+"""A program as one JavaScript expression: memory by the plan, one line for each step."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad import control
+from minigrad.compiler.js.kernels import KERNELS, Call, Shape, stretched, strides
+from minigrad.compiler.js.scalars import EXACT, LAST, TYPES, expression, number, quoted
+from minigrad.compiler.layout import Layout, Specs, concrete_specs, is_known, kinds_of, shape_of
+from minigrad.compiler.plan import Plan, share_buffers
+from minigrad.core import Spec, TupleSpec
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.source import here
+from minigrad.ops import parts, state
+from minigrad.ops.activations import FAR, NEAR
+from minigrad.static import Graph, Node, bodies_of
+from minigrad.static.fused import FUSED
+from minigrad.static.handlers import Variables, counter_numbers
+
+MOST_WRITTEN = 8  # elements of an array that is written out
+DEFINITION = re.compile(r"^const (\w+) = .*?;\n(?=\n*const |\n*\Z)", re.MULTILINE | re.DOTALL)
+WORD = re.compile(r"\w+")
+
+
+@functools.cache
+def runtime() -> dict[str, str]:
+    """Return what texts call, by name."""
+    text = Path(__file__).with_name("runtime.js").read_text("utf-8")
+    text = f"const near = {json.dumps(NEAR)};\nconst far = {json.dumps(FAR)};\n{text}"
+    return {m[1]: m[0] for m in DEFINITION.finditer(re.sub(r" *// .*", "", text))}
+
+
+def called(code: str) -> list[str]:
+    """Return the parts of the runtime that a text names, and what those name."""
+    found, waiting = set[str](), [code]
+    while waiting:
+        new = runtime().keys() & {*WORD.findall(waiting.pop())} - found
+        found |= new
+        waiting += [runtime()[name] for name in new]
+    return [part.strip() for name, part in runtime().items() if name in found]
+
+
+def refusal(node: Node, key: str, **about: object) -> GraphError:
+    return GraphError(key, op=node.op.name, name=node.name, defined=node.where, ran=here(), **about)
+
+
+def listed(spec: Spec) -> Sequence[Spec]:
+    return spec.parts if isinstance(spec, TupleSpec) else [spec]
+
+
+class Text:
+    """What the graphs of one program share: numbers for names, tables, lines that make arrays."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, str] = {}
+        self.lines: list[str] = []
+        self.count = 0
+
+    def new(self, stem: str) -> str:
+        self.count += 1
+        return f"{stem}{self.count}"
+
+    def table(self, code: str) -> str:
+        """Name what is made once; equal ones are shared."""
+        return self.tables.setdefault(code, f"t{len(self.tables)}")
+
+    def made(self, stem: str, code: str, about: str = "") -> str:
+        """Name what each network makes for itself."""
+        name = self.new(stem)
+        self.lines.append(f"const {name} = {code};{about and f'  // {quoted(about)}'}")
+        return name
+
+    def stored(self, value: Any, node: Node) -> str:
+        """Make an array with these values."""
+        flat = np.ravel(value)
+        kind, whole = TYPES[flat.dtype.name][0], flat.dtype.kind in "iu"
+        if whole and flat.size and max(int(flat.max()), -int(flat.min())) > LAST:
+            raise refusal(node, "js_integer")
+        arguments = f"[{', '.join(number(x).strip('()') for x in flat)}]"
+        if flat.size > MOST_WRITTEN:
+            exact = flat.astype(np.float64) if kind == "Float64Array" else flat
+            little = exact.astype(exact.dtype.newbyteorder("<"))
+            code = base64.b64encode(little.tobytes()).decode()
+            arguments = self.table(f'decoded("{code}", {kind})')
+        return self.made("v", f"new {kind}({arguments})", node.name)
+
+
+class Steps:
+    """Writes the steps of one graph: a program's, or a body's.
+
+    name: the arrays of nodes, and of (node, i) for one of several results.
+    rows: statements with the node that each works for and the values that it computes.
+    """
+
+    def __init__(
+        self,
+        text: Text,
+        layout: Layout,
+        specs: Specs,
+        plan: Plan,
+        variables: Variables,
+        given: Mapping[Any, str],
+    ) -> None:
+        self.text, self.layout, self.specs, self.variables = text, layout, specs, variables
+        self.labels = layout.graph.labels
+        self.name: dict[Any, str] = dict(given)
+        self.rows: list[tuple[str, Node, Sequence[Node]]] = []
+        self.updates: list[str] = []
+        self.latest: dict[Node, str] = {}  # what was assigned last
+        self.places = {x.node: plan.buffers[x.buffer].offset for x in plan.lifetimes}
+        self.memory = text.made("memory", f"new ArrayBuffer({plan.bytes})") if self.places else ""
+        for node in layout.order:
+            if node.op in FREE:
+                FREE[node.op](self, node)
+            elif layout.kind[node] not in ("source", "alias") and node.op is not parts.output:
+                self._operator(node)
+
+    def shape(self, node: Node, spec: Spec | None = None) -> Shape:
+        """Return a shape that is known; GraphError if it isn't, or if no array holds the values."""
+        spec = self.specs[node] if spec is None else spec
+        if not is_known(spec):
+            raise refusal(node, "js_open")
+        if spec.dtype.name not in TYPES:
+            raise refusal(node, "js_dtype", dtype=spec.dtype)
+        return shape_of(spec)
+
+    def of(self, node: Node) -> str:
+        """Return the name of a node's array, made when first met."""
+        root = self.layout.root.get(node, node)  # a region's constant is not among them
+        if root.op is parts.output and (root.inputs[0], root.attrs["index"]) in self.name:
+            return self.name[root.inputs[0], root.attrs["index"]]
+        if root not in self.name:
+            self.name[root] = self._array(root)
+        return self.name[root]
+
+    def _array(self, node: Node) -> str:
+        if node.op is state.constant:
+            return self.text.stored(node.attrs["value"], node)
+        shape = self.shape(node)
+        if node.op is state.variable:
+            return self.text.stored(self.variables.get(node, node.attrs["value"]), node)
+        size = str(math.prod(shape))
+        at = f"{self.memory}, {self.places[node]}, {size}" if node in self.places else size
+        return self.array(self.specs[node], at, self.labels[node])
+
+    def array(self, spec: Spec, arguments: str, about: str = "") -> str:
+        return self.text.made("v", f"new {TYPES[spec.dtype.name][0]}({arguments})", about)
+
+    # ---- Operators ----------------------------------------------------------------------------
+
+    def _operator(self, node: Node) -> None:
+        """Write an operator, or a region as one loop behind the product that it may begin with."""
+        body: Graph | None = node.attrs["body"] if node.op is FUSED else None
+        inside, ends, values, specs = [node], [node], [node], self.specs
+        names: dict[Node, str] = {}
+        if body is not None:
+            names = {x: self.of(y) for x, y in zip(body.inputs, node.inputs, strict=True)}
+            shapes = map(self.shape, node.inputs)
+            specs = concrete_specs(body, dict(zip(body.inputs, shapes, strict=True)))
+            inside = [x for x in body.nodes if x not in names and x.op is not state.constant]
+            chosen = self.layout.parts.get(node, {})
+            values = [*chosen.values()] if self.layout.kind[node] == "whole" else [node]
+            ends = [body.outputs[i] for i in chosen] if values != [node] else [*body.outputs]
+        stored = {x: self.of(y) for x, y in zip(ends, values, strict=True)}
+        code, members = "", []
+        for x in inside:
+            if x.op.elementwise:
+                members.append(x)
+                continue
+            same = [y for end, y in stored.items() if end.dtype == x.dtype]
+            size = str(math.prod(self.shape(x, specs[x])))
+            names[x] = stored.get(x) or (same or [self.array(specs[x], size)])[0]
+            code += self._call(x, names, specs)
+        code += self._loop(members, stored, names, specs) if members else ""
+        self.rows.append((code.rstrip(), node, values))
+
+    def _call(self, node: Node, names: Mapping[Node, str], specs: Specs) -> str:
+        if node.op.name not in KERNELS:
+            raise refusal(node, "js_refused")
+        shapes = [self.shape(node, specs[x]) for x in node.inputs]
+        read = [names[x] if x in names else self.of(x) for x in node.inputs]
+        y, dtypes = names[node], [specs[x].dtype for x in node.inputs]
+        facts = (self.shape(node, specs[node]), specs[node].dtype, shapes, dtypes, self.text.table)
+        call = Call(node.op.name, node.attrs, y, read, *facts)
+        return KERNELS[node.op.name].format(c=call) + "; "
+
+    def _loop(
+        self,
+        members: Sequence[Node],
+        stored: Mapping[Node, str],
+        names: Mapping[Node, str],
+        specs: Specs,
+    ) -> str:
+        """Write a loop over the elements of one shape.
+
+        stored: the arrays of results; names: those of what is read and isn't a node out here.
+        """
+        shape, inside = self.shape(members[0], specs[members[0]]), dict[Node, str]()
+        uses = {x for node in members for x in node.inputs}
+        body, ends, at = [], [], "0" if math.prod(shape) == 1 else "i"
+
+        def read(x: Node) -> str:
+            if x.op is state.constant and np.size(x.attrs["value"]) == 1:
+                return number(np.ravel(x.attrs["value"])[0])
+            place = position(self.shape(x, specs[x]), shape)
+            return inside.get(x) or f"{names[x] if x in names else self.of(x)}[{place}]"
+
+        for node in members:
+            self.shape(node, specs[node])
+            kinds = [
+                specs[x].dtype for i, x in enumerate(node.inputs) if i not in node.op.selectors
+            ]
+            operands = [read(x) for x in node.inputs]
+            code = expression(node.op.name, node.attrs, node.dtype, kinds[0], operands)
+            rounded = TYPES[node.dtype.name][1].format(code)
+            if node not in stored or node in uses:
+                inside[node] = self.text.new("x")
+                body.append(f"const {inside[node]} = {rounded};")
+                code = inside[node]
+            if node in stored:
+                exact = rounded if node.dtype == np.int64 and node not in inside else code
+                ends.append(f"{stored[node]}[{at}] = {exact};")
+        lines = "\n      ".join([*body, *ends])
+        lines = f"{{\n      {lines}\n    }}" if len(body) + len(ends) > 1 else lines
+        return lines if at == "0" else f"for (let i = 0; i < {math.prod(shape)}; i++) {lines}"
+
+    # ---- Branches and loops -------------------------------------------------------------------
+
+    def results(self, node: Node) -> str:
+        """Make the arrays of the results of a branch or loop, and return their list."""
+        for i, spec in enumerate(listed(self.specs[node])):
+            self.name[node, i] = self.array(spec, str(math.prod(self.shape(node, spec))))
+        self.name[node] = self.name[node, 0]
+        return f"[{', '.join(self.name[node, i] for i in range(len(listed(self.specs[node]))))}]"
+
+    def body(self, node: Node, which: str, first: int, rows: range, states: Sequence[Spec]) -> str:
+        """Write a body as a function of arrays, and return its name.
+
+        first: the first operand that it takes. rows: those of which it takes one row at a time.
+        states: the specs that its first results must have.
+        """
+        graph, given = bodies_of(node.attrs)[which], list[Shape]()
+        for i, x in enumerate(node.inputs[first:]):
+            spec = self.specs[x]
+            if i in rows and spec.shape is not None:  # their number may be open
+                spec = Spec(spec.shape[1:], spec.dtype)
+            given.append(self.shape(x, spec))
+        specs = concrete_specs(graph, dict(zip(graph.inputs, given, strict=True)))
+        if any(specs[x].shape != s.shape for x, s in zip(graph.outputs, states, strict=False)):
+            raise refusal(node, "js_open")
+        layout = Layout(graph, kinds_of(graph, specs), specs)
+        names, plan = {x: self.text.new("p") for x in graph.inputs}, layout.requests(specs)
+        inner = Steps(self.text, layout, specs, share_buffers(plan), {}, names)
+        found = ", ".join(f"{inner.of(x)}.slice()" for x in graph.outputs)
+        lines = [f"  {code}  // {quoted(inner.labels[x])}" for code, x, _ in inner.rows]
+        lines = [f"({', '.join(names.values())}) => {{", *lines, f"  return [{found}];", "}"]
+        return self.text.made(which, "\n".join(lines))
+
+    def all(self, nodes: Sequence[Node], end: str = "") -> str:
+        return f"[{', '.join(self.of(x) + end for x in nodes)}]"
+
+
+def position(shape: Shape, to: Shape) -> str:
+    """Return the position in an operand of the element that belongs to position i of the result."""
+    if math.prod(to) == 1 or shape == to:
+        return "0" if math.prod(to) == 1 else "i"
+    axes: list[tuple[int, int, int]] = []  # of equal kind, as one: length, stride out, stride in
+    for n, out, own in zip(to, strides(to), stretched(shape, to), strict=True):
+        if axes and n != 1 and axes[-1][2] == own * n:
+            axes[-1] = (axes[-1][0] * n, out, own)
+        elif n != 1:
+            axes.append((n, out, own))
+    terms = []
+    for k, (n, out, own) in enumerate(axes):
+        at = "i" if out == 1 else f"(i / {out} | 0)"
+        terms += [f"{at}{f' % {n}' if k else ''}{f' * {own}' if own > 1 else ''}"] if own else []
+    return " + ".join(terms) or "0"
+
+
+# ---- What executors handle by name --------------------------------------------------------------
+
+FREE: dict[Any, Callable[[Steps, Node], None]] = {state.group: lambda steps, node: None}
+
+
+def handles(op: Any) -> Callable[[Any], Any]:
+    return lambda handler: FREE.setdefault(op, handler)
+
+
+@handles(state.assign)
+def _assign(steps: Steps, node: Node) -> None:
+    variable, value = node.inputs
+    shape, expected = steps.shape(value), steps.shape(variable)
+    if shape != expected:
+        raise refusal(node, "assign_shape", shape=shape, expected=expected)
+    if steps.layout.adopts(node):
+        steps.name[node] = steps.of(value)
+    else:
+        steps.rows.append((f"{steps.of(node)}.set({steps.of(value)});", node, [node]))
+    steps.latest[variable] = steps.of(node)
+    steps.updates.append(f"[{steps.of(variable)}, {steps.of(node)}]")
+
+
+@handles(state.initialize)
+def _initialize(steps: Steps, node: Node) -> None:
+    for variable in filter(steps.specs.__contains__, node.attrs["variables"]):
+        steps.latest[variable] = first = steps.text.stored(variable.attrs["value"], variable)
+        steps.updates.append(f"[{steps.of(variable)}, {first}]")
+
+
+@handles(state.read_value)
+def _read_value(steps: Steps, node: Node) -> None:
+    variable = node.inputs[0]
+    steps.name[node] = steps.latest.get(variable, steps.of(variable))
+
+
+@handles(state.run_counter)
+def _run_counter(steps: Steps, node: Node) -> None:
+    use, uses = counter_numbers(steps.layout.order)[node]
+    kept = steps.text.stored(steps.variables.get(node, np.int64(0)), node)
+    after = steps.array(steps.specs[node], "1")
+    steps.name[node, "kept"] = kept
+    steps.updates.append(f"[{kept}, {after}]")
+    code = f"{steps.of(node)}[0] = {kept}[0] * {uses} + {use}; {after}[0] = {kept}[0] + 1;"
+    steps.rows.append((code, node, [node]))
+
+
+@handles(control.COND)
+def _cond(steps: Steps, node: Node) -> None:
+    names, specs = steps.results(node), listed(steps.specs[node])
+    then, orelse = (steps.body(node, which, 1, range(0), specs) for which in ("then", "orelse"))
+    taken = f"({steps.of(node.inputs[0])}[0] ? {then} : {orelse})(...{steps.all(node.inputs[1:])})"
+    steps.rows.append((f"setAll({names}, {taken});", node, []))
+
+
+def _loop(steps: Steps, node: Node, function: str, *bodies: str) -> None:
+    """Write a loop; the states that it goes through are kept if they are read."""
+    attrs, names = node.attrs, steps.results(node)
+    n, m = attrs["carries"], attrs.get("sequences", 0)
+    states, rows = [steps.specs[x] for x in node.inputs[:n]], range(n, n + m)
+    given = [names, steps.all(node.inputs[:n], ".slice()")]
+    given += [steps.body(node, x, 0, rows, states if x == "body" else []) for x in bodies]
+    given.append(steps.all(node.inputs[n + m :]))
+    if m:
+        parts = [(x, steps.of(x)) for x in node.inputs[n : n + m]]
+        found = [f"parts({y}, {steps.shape(x)[0]})" if y[0] == "v" else y for x, y in parts]
+        given += [f"[{', '.join(found)}]", json.dumps(attrs["reverse"])]
+    else:
+        most = attrs["max_steps"]
+        given.append("Infinity" if most is None else str(most))
+    if steps.layout.steps[node].keeps_history:
+        steps.name[node, "past"] = steps.text.made("past", "[]")
+        given.append(steps.name[node, "past"])
+    steps.rows.append((f"{function}({', '.join(given)});", node, []))
+
+
+@handles(control.WHILE)
+def _while(steps: Steps, node: Node) -> None:
+    _loop(steps, node, "whileLoop", "test", "body")
+
+
+@handles(control.SCAN)
+def _scan(steps: Steps, node: Node) -> None:
+    _loop(steps, node, "scan", "body")
+
+
+@handles(control.HISTORY)
+def _history(steps: Steps, node: Node) -> None:
+    past = steps.name[node.inputs[0], "past"]
+    steps.name[node] = f"{past}.map((now) => now[{node.attrs['index']}])"
+
+
+# ---- The whole ----------------------------------------------------------------------------------
+
+PROGRAM = """(() => {{
+"use strict";
+const make = () => {{
+  {memory}
+  const given = [
+    {given}
+  ];
+  const steps = [
+    {steps}
+  ];
+  return network(given, steps, [{results}], [{updates}], [
+    {variables}
+  ]);
+}};
+{functions}
+return make;
+}})()
+"""
+
+
+def write(layout: Layout, specs: Specs, plan: Plan, variables: Variables) -> str:
+    """Write the program; `variables` are the values that its variables begin with."""
+    graph, text = layout.graph, Text()
+    steps = Steps(text, layout, specs, plan, variables, {})
+
+    def about(node: Node) -> str:
+        facts = quoted(steps.labels[node]), quoted(node.op.name), [*steps.shape(node)]
+        return f'{steps.of(node)}, {", ".join(map(str, facts))}, "{node.dtype}"'
+
+    kept = {x: steps.of(x) for x in graph.nodes if x.op is state.variable}
+    kept |= {x[0]: y for x, y in steps.name.items() if isinstance(x, tuple) and x[1] == "kept"}
+    rows = [
+        f"[() => {{ {code} }}, {', '.join(f'[{about(x)}]' for x in values)}],"
+        for code, _, values in steps.rows
+    ]
+    written = {
+        "given": "\n    ".join(f"[{about(x)}, {EXACT[x.dtype.kind]}]," for x in graph.placeholders),
+        "steps": "\n    ".join(rows),
+        "results": ", ".join(f"[{about(x)}]" for x in graph.outputs),
+        "updates": ", ".join(steps.updates),
+        "variables": "\n    ".join(f"[{quoted(steps.labels[x])}, {y}]," for x, y in kept.items()),
+        "memory": "\n  ".join(
+            text.lines
+        ),  # at last: until now arrays may be met for the first time
+    }
+    tables = "\n".join(f"const {name} = {code};" for code, name in text.tables.items())
+    functions = called(PROGRAM.format(**written, functions=tables))
+    return PROGRAM.format(**written, functions="\n".join([*functions, tables]))

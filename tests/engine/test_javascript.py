@@ -1,0 +1,259 @@
+"""The executor "js": programs as JavaScript, against NumPy and against float64.
+
+They run in Node, or in a browser where there is no Node, all programs of a test at once. A result
+must not be farther from the float64 result than NumPy's is, give or take the last place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import test_every_op as every
+from browser import FLAGS, find_browser
+from hypothesis import HealthCheck, Phase, given, settings
+from random_graphs import SPECIAL, Recipe, recipes
+
+import minigrad as mg
+from minigrad.compiler.js import kernels, scalars, writer
+from minigrad.core import REGISTRY, Op, Sample
+from minigrad.diagnostics.errors import GraphError
+
+DRIVER = """
+const read = (x) => Array.isArray(x) ? x.map(read) : Number(x);
+const told = (x) => Array.from(x, (v) => Object.is(v, -0) ? "-0" : String(v));
+const found = cases.map(([make, feeds, times]) => {
+  try {
+    const net = make()(), fed = Object.create(null);
+    for (const [name, x] of feeds) fed[name] = read(x);
+    let out;
+    for (let i = 0; i < times; i++) out = net.run(fed);
+    const variables = Object.entries(net.variables).map(([name, x]) => [name, told(x)]);
+    return {out: out.map(told), variables};
+  } catch (error) {
+    return {error: String(error)};
+  }
+});
+"""
+Case = tuple[str, dict[str, Any], int]  # a text, feeds, and how many times it runs
+
+
+def written(x: Any) -> Any:
+    """Numbers as JSON has them, or as strings that JavaScript reads."""
+    if isinstance(x, list):
+        return [written(v) for v in x]
+    number = float(x)
+    names = {np.inf: "Infinity", -np.inf: "-Infinity"}
+    return "NaN" if np.isnan(number) else names.get(number, repr(number))
+
+
+def run_all(cases: Sequence[Case]) -> list[dict[str, Any]]:
+    """Run programs; `out` and `variables` are arrays of float64, `error` says what went wrong."""
+    rows = []
+    for source, feeds, times in cases:
+        fed = [[name, written(np.asarray(x).tolist())] for name, x in feeds.items()]
+        rows.append(f"[() => {source.rstrip()}, {json.dumps(fed)}, {times}]")
+    text = "const cases = [\n" + ",\n".join(rows) + "\n];\n" + DRIVER
+    found: list[dict[str, Any]] = in_node(text) if shutil.which("node") else in_browser(text)
+    for one in found:
+        one["out"] = [np.array(x, float) for x in one.get("out", [])]
+        one["variables"] = {n: np.array(x, float) for n, x in one.get("variables", [])}
+    return found
+
+
+def in_node(text: str) -> Any:
+    command = ["node", "-"]
+    text += "console.log(JSON.stringify(found));"
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+    return json.loads(done.stdout.splitlines()[-1])  # before it, what the programs print
+
+
+def in_browser(text: str) -> Any:
+    if find_browser() is None:
+        pytest.skip("install Node, Chromium, Chrome or Edge")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        found = browser.new_page().evaluate(f"() => {{ {text} return found; }}")
+        browser.close()
+    return found
+
+
+def sources(graph: mg.Graph, optimize: bool = True) -> str:
+    return mg.compile(graph, optimize=optimize, executor="js").source
+
+
+def listed(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else [found]
+
+
+def wide(feeds: dict[str, Any]) -> dict[str, Any]:
+    """The same feeds with floats in float64."""
+    return {
+        name: np.asarray(x, np.float64) if np.asarray(x).dtype.kind == "f" else x
+        for name, x in feeds.items()
+    }
+
+
+def expect_no_farther(found: Any, ours: Any, exact: Any, scale: float) -> None:
+    """Check that a result is as near to the float64 result as ours, or within a last place.
+
+    scale: the largest number at hand, whose last place it is.
+    """
+    assert [len(x) for x in found] == [np.size(x) for x in ours]
+    for js, own, wanted in zip(found, ours, exact, strict=True):
+        own, wanted = np.ravel(own), np.ravel(wanted)
+        last = np.finfo(own.dtype).eps if own.dtype.kind == "f" else 0
+        with np.errstate(all="ignore"):
+            rounded = wanted.astype(own.dtype).astype(float)
+            distance = np.abs(own.astype(float) - wanted)
+            within = np.nan_to_num(distance, nan=np.inf) + 2 * last * (scale + np.abs(wanted))
+            same = (js == own) | (np.isnan(js) & np.isnan(own.astype(float)))
+            same |= (js == rounded) | (np.isnan(js) & np.isnan(rounded))
+            good = same | (np.abs(js - wanted) <= within)
+        where = ~good
+        assert good.all(), (js[where][:3], own[where][:3], wanted[where][:3])
+
+
+def largest(values: Sequence[Any]) -> float:
+    floats = [np.ravel(x).astype(float) for x in values if np.size(x)]
+    finite = [np.abs(x[np.isfinite(x)]).max(initial=0) for x in floats]
+    return float(max(finite, default=0))
+
+
+def check_all(rows: Sequence[tuple[Any, mg.Graph, mg.Graph, dict[str, Any], bool]]) -> None:
+    """Run graphs in JavaScript and compare; rows: name, graph, the same in float64, feeds, …."""
+    cases = [(sources(graph, optimize), feeds, 2) for _, graph, _, feeds, optimize in rows]
+    wrong = []
+    for (name, graph, exact, feeds, _), found in zip(rows, run_all(cases), strict=True):
+        with np.errstate(all="ignore"):
+            ours, wanted = listed(mg.run(graph, feeds)), listed(mg.run(exact, wide(feeds)))
+        special = not all(np.isfinite(x).all() for x in feeds.values())
+        if special and "∉" in found.get("error", ""):
+            continue  # no integer holds NaN or infinity, and the text refuses what NumPy makes up
+        try:
+            assert "error" not in found, found["error"]
+            scale = largest([*feeds.values(), *wanted])
+            expect_no_farther(found["out"], ours, wanted, scale)
+        except AssertionError as error:
+            wrong.append(f"{name}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+# ---- Every operator -----------------------------------------------------------------------------
+
+
+def test_every_operator_is_written_or_refused_by_name() -> None:
+    """A new operator needs an entry, or a place among those that are refused."""
+    by_element = {*scalars.ANY, *scalars.WRITERS}
+    by_name = {op.name for op in writer.FREE}
+    made = {"Placeholder", "Variable", "Constant", "Fused", "Output"}
+    known = by_element | {*kernels.KERNELS} | by_name | made
+    assert known.isdisjoint(kernels.REFUSED)
+    assert known | {*kernels.REFUSED} == {*REGISTRY}
+    assert all(REGISTRY[name].elementwise for name in by_element)
+
+
+def operands(sample: Sample, dtype: Any, special: bool) -> list[Any]:
+    values = every.draw(sample, dtype)
+    random = np.random.default_rng(3)
+    if special:
+        for i, x in enumerate(values):
+            if np.asarray(x).dtype.kind == "f":
+                odd = random.choice(SPECIAL, np.shape(x)).astype(x.dtype)
+                values[i] = np.where(random.random(np.shape(x)) < 0.3, odd, x).astype(x.dtype)
+    return values
+
+
+def graph_of(op: Op, sample: Sample, values: Sequence[Any], gradients: bool) -> mg.Graph:
+    with mg.Graph():
+        xs = [mg.placeholder(f"x{i}", np.shape(x), x.dtype) for i, x in enumerate(values)]
+        y = op(*xs, **sample.attrs)
+        floats = [x for x in xs if x.dtype.kind == "f"] if y.dtype.kind == "f" else []
+        found = mg.gradients(mg.sum(y), floats) if gradients and floats else []
+        return mg.build_graph(xs, [y, *(g for g in found if g is not None)])
+
+
+def samples_of(dtypes: Sequence[Any], optimize: bool) -> Iterator[Any]:
+    for name, op in sorted(REGISTRY.items()):
+        for sample in () if name in kernels.REFUSED else op.samples:
+            for dtype in dtypes:
+                if dtype not in every.dtypes(op):
+                    continue
+                floats = np.dtype(dtype).kind == "f"
+                for special in (False, True) if floats else (False,):
+                    values = operands(sample, dtype, special)
+                    graph = graph_of(op, sample, values, gradients=floats and name != "Print")
+                    feeds = {f"x{i}": x for i, x in enumerate(values)}
+                    try:
+                        with np.errstate(all="ignore"):
+                            mg.run(graph, feeds)
+                    except GraphError:
+                        continue  # an assertion that does not hold, for one
+                    exact = graph
+                    if floats:
+                        doubles = [np.asarray(x) for x in wide(feeds).values()]
+                        exact = graph_of(op, sample, doubles, gradients=name != "Print")
+                    what = f"{name} {sample.shapes} {dict(sample.attrs)} {np.dtype(dtype)}"
+                    yield what, graph, exact, feeds, optimize
+
+
+def test_samples_of_every_operator() -> None:
+    """Values and gradients, NaN, infinities and empty axes among them."""
+    check_all([*samples_of((np.float32,), optimize=True)])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_, np.int8, np.uint32])
+def test_samples_of_every_operator_in_every_data_type(dtype: Any, optimize: bool) -> None:
+    check_all([*samples_of((dtype,), optimize)])
+
+
+# ---- Random graphs ------------------------------------------------------------------------------
+
+
+def drawn(count: int) -> list[Recipe]:
+    found: list[Recipe] = []
+
+    @settings(
+        max_examples=count,
+        database=None,
+        derandomize=True,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=[*HealthCheck],
+    )
+    @given(recipes(everything=True))
+    def draw(recipe: Recipe) -> None:
+        found.append(dataclasses.replace(recipe, open=False))
+
+    draw()
+    return found
+
+
+def check_random(count: int) -> None:
+    rows = []
+    for i, recipe in enumerate(drawn(count)):
+        gradients, values = i % 2 == 0, "special" if i % 5 == 0 else "small"
+        exact = dataclasses.replace(recipe, dtype="float64").graph(gradients)
+        rows.append((i, recipe.graph(gradients), exact, recipe.feeds(values), i % 3 > 0))
+    check_all(rows)
+
+
+def test_random_graphs() -> None:
+    """Branches, loops and their gradients, too; optimised and as built, also with NaN and ∞."""
+    check_random(40)
+
+
+@pytest.mark.exhaustive
+def test_300_random_graphs() -> None:
+    check_random(300)
