@@ -21,7 +21,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from packages import locked, needed
+from packages import locked, needed, put_off
 from pages import write_pages
 
 try:
@@ -40,8 +40,11 @@ GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
 WHEELS = ("anywidget", "comm", "graphviz", "ipywidgets", "psygnal", "typing-extensions")
 # What the kernel asks for, and what the first cell does: there before it runs.
 LOADED = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
-LOADED += ("minigrad-lessons", "ipywidgets", "anywidget")
-DOWNLOAD = 43  # megabytes until the first drawing, counted where the tests' Pyodide is served
+LOADED += ("minigrad-lessons", "ipywidgets", "anywidget", "cycler")
+# What charts and saved pages need: fetched behind the others, unpacked when it is imported.
+LATER = ("matplotlib", "fonttools")
+# Megabytes until the first drawing, and behind it, counted where the tests' Pyodide is served.
+DOWNLOAD, BEHIND = 34, 10
 KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
 # Where everything of ours lies in the site: Pyodide looks there for each file without an address.
 OURS = "static/pyodide"
@@ -157,9 +160,10 @@ def lite(folder: Path, contents: Path, work: Path, told: dict[str, Any]) -> None
 
 def pages(folder: Path) -> None:
     """The page that everyone meets first, and in JupyterLab the line that says how far it is."""
-    text = (PARTS / "index.html").read_text("utf-8").replace("@SIZE@", str(DOWNLOAD))
+    text = (PARTS / "index.html").read_text("utf-8")
+    text = text.replace("@SIZE@", str(DOWNLOAD)).replace("@LATER@", str(BEHIND))
     if not (folder / READ).exists():
-        text = re.sub(r'<p id="read">.*?</p>\n', "", text, flags=re.DOTALL)
+        text = re.sub(r'<a class="first".*?</a>\n', "", text)
     (folder / "index.html").write_text(text, "utf-8")
     lab = folder / "lab" / "index.html"
     line = f'<script type="module" src="../{OURS}/progress.mjs"></script></head>'
@@ -174,6 +178,8 @@ def main(arguments: list[str]) -> None:
         work = Path(folder).resolve()
         lessons(asked.notebooks, work / "lessons")
         lite(asked.folder, work / "lessons", work, settings(base or f"./{OURS}/"))
+        # A browser asks for the pictures of prose there, before JupyterLab writes their addresses.
+        shutil.copytree(work / "lessons" / "pictures", asked.folder / "lab" / "pictures")
         ours = asked.folder / OURS
         if asked.pyodide:
             shutil.copytree(asked.pyodide, ours, dirs_exist_ok=True)
@@ -183,13 +189,15 @@ def main(arguments: list[str]) -> None:
             shutil.copy(wheel, work / "wheels")
         found = wheels(work / "wheels")
         whole = locked(read(lock), base, found)
-        for name in needed(whole, *LOADED):
+        later = put_off(whole, LOADED, LATER)
+        for name in needed(whole, *LOADED, *LATER):
             made = work / "wheels" / whole["packages"][name]["file_name"]
             if made.exists():
                 shutil.copy(made, ours)
         (ours / "pyodide-lock.json").write_text(json.dumps(whole), "utf-8")
+        (ours / "later.json").write_text(json.dumps(later), "utf-8")
         graphviz(asked.graphviz, ours / "graphviz.js")
-    for part in PARTS.glob("*.mjs"):
+    for part in (*PARTS.glob("*.mjs"), PARTS / "later.py"):
         shutil.copy(part, ours)
     if asked.pages != []:
         run = "../../lab/index.html?path={notebook}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zipfile
+from collections.abc import Sequence
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,26 @@ def locked(lock: dict[str, Any], base: str, wheels: list[Path]) -> dict[str, Any
     for package in packages.values():
         package["depends"] = [n for n in map(normal, package["depends"]) if n in packages]
     return {**lock, "packages": packages}
+
+
+def put_off(lock: dict[str, Any], first: Sequence[str], later: Sequence[str]) -> dict[str, Any]:
+    """Let none of the `first` packages bring one of the `later` ones along.
+
+    Returns `files`, for each module that does not come with the first packages the wheels it takes,
+    and `hashes`, for each of these wheels what its SHA-256 must be.
+    """
+    packages = lock["packages"]
+    for name in first:
+        packages[name]["depends"] = [n for n in packages[name]["depends"] if n not in later]
+    at_once = needed(lock, *first)
+    put = sorted(needed(lock, *later) - at_once)
+    files = {
+        module: sorted(packages[n]["file_name"] for n in needed(lock, name) - at_once)
+        for name in put
+        for module in packages[name]["imports"]
+    }
+    hashes = {packages[name]["file_name"]: packages[name]["sha256"] for name in put}
+    return {"files": files, "hashes": hashes}
 
 
 def needed(lock: dict[str, Any], *names: str) -> set[str]:

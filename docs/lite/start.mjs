@@ -1,19 +1,23 @@
 // What the kernel loads in the place of Pyodide: Pyodide, and beside it Graphviz, which lays out
 // the drawings (viz/picture/layout.py). Both are there before the first cell runs, since a cell
-// cannot wait for either. The page hears how far it is (progress.js).
+// cannot wait for either. The page hears how far it is (progress.mjs). What only charts need is
+// fetched afterwards, and unpacked when it is imported (later.py).
 
 import { Graphviz } from "./graphviz.js";
 
 const told = new BroadcastChannel("minigrad-start");
 let asked = 0;
 let came = 0;
+const SOON = 20_000; // milliseconds from the start, by when there is a first drawing
 
-/** Count what is fetched while Python starts. */
+/** Count what is fetched while Python starts, and name it: the package of a wheel. */
 function counting(fetch) {
   return async (...request) => {
-    told.postMessage({ asked: ++asked, came });
+    const file = String(request[0].url ?? request[0]).split("/").pop();
+    const name = file.split(file.endsWith(".whl") ? "-" : "?")[0];
+    told.postMessage({ asked: ++asked, came, name });
     const response = await fetch(...request);
-    told.postMessage({ asked, came: ++came });
+    told.postMessage({ asked, came: ++came, name });
     return response;
   };
 }
@@ -27,13 +31,39 @@ function layout(graphviz, source) {
   }
 }
 
+const beside = (name) => new URL(name, import.meta.url);
+
+/** The bytes of a wheel, now: an import cannot wait, so this request blocks. */
+function bytes(file) {
+  const request = new XMLHttpRequest();
+  request.open("GET", beside(file), false);
+  request.responseType = "arraybuffer";
+  request.send();
+  if (request.status !== 200) throw new Error(`${file}: ${request.status}`);
+  return new Uint8Array(request.response);
+}
+
+/** Let Python find what comes later. The browser fetches it soon, so no import waits for a network. */
+function later(pyodide, { files, hashes }, code) {
+  const names = pyodide.toPy({ __name__: "later" });
+  pyodide.runPython(code, { globals: names });
+  names.get("begin")(pyodide.toPy(files), pyodide.toPy(hashes), bytes);
+  setTimeout(() => Object.keys(hashes).map((file) => fetch(beside(file)).then((answer) => answer.blob(), () => {})), SOON);
+}
+
 export async function loadPyodide(options) {
   const fetch = self.fetch;
   self.fetch = counting(fetch.bind(self));
   const { loadPyodide } = await import(`${options.indexURL}pyodide.mjs`);
-  const [pyodide, graphviz] = await Promise.all([loadPyodide(options), Graphviz.load()]);
+  const [pyodide, graphviz, charts, code] = await Promise.all([
+    loadPyodide(options),
+    Graphviz.load(),
+    self.fetch(beside("later.json")).then((answer) => answer.json()),
+    self.fetch(beside("later.py")).then((answer) => answer.text()),
+  ]);
   pyodide.registerJsModule("graphviz_wasm", { layout: (source) => layout(graphviz, source) });
   self.fetch = fetch;
+  later(pyodide, charts, code);
   told.postMessage({ asked, came, ready: true });
   return pyodide;
 }

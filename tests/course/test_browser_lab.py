@@ -549,6 +549,19 @@ def test_the_keys_of_a_notebook_are_its_own_but_for_two(lesson: Page) -> None:
     assert counter.inner_text() == "1 / 7", "the editor has the focus"
 
 
+def test_on_a_phone_the_notebook_has_the_room_of_the_lists_beside_it(
+    lab: Lab, jupyterlab: Page
+) -> None:
+    page = jupyterlab
+    open_next(page, lab, "tour.ipynb")
+    page.evaluate("window.jupyterapp.shell.expandLeft()")
+    width = "document.querySelector('.jp-Notebook').getBoundingClientRect().width"
+    assert page.evaluate(width) < 1200
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(f"() => {width} > 350")
+    assert page.evaluate("window.jupyterapp.shell.leftCollapsed")
+
+
 # ---- Every notebook, run from top to bottom ------------------------------------------------------
 
 

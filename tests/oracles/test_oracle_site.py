@@ -96,6 +96,13 @@ def test_the_site_has_the_packages_that_it_names_in_the_versions_that_we_hold(
     assert ours["minigrad-lessons"]["version"] == project["version"]
     for name in ("numpy", "matplotlib", "fonttools", "ipython"):
         assert known[name]["file_name"].startswith(f"{PYODIDE_CDN_URL}/"), name
+    later = json.loads((shipped / OURS / "later.json").read_text("utf-8"))
+    hashes = {made["file_name"]: made["sha256"] for made in known.values()}
+    assert {"matplotlib", "fontTools", "PIL"} <= set(later["files"])
+    assert {file for files in later["files"].values() for file in files} == set(later["hashes"])
+    assert later["hashes"].items() <= hashes.items(), "each is checked"
+    assert all(file.endswith(".whl") for file in later["hashes"])
+    assert not {"matplotlib", "fonttools"} & set(known["minigrad-lessons"]["depends"])
 
 
 def test_the_site_asks_nobody_but_the_one_place_that_has_python(shipped: Path) -> None:
@@ -140,7 +147,9 @@ def test_the_first_page_the_lessons_and_the_pages_to_read_lead_to_each_other(shi
     assert "read/en/index.html" in first
     assert "read/zh/index.html" in first
     lab = (shipped / "lab" / "index.html").read_text("utf-8")
-    assert f"../{OURS}/progress.mjs" in lab, "the line that says how far it is"
+    assert f"../{OURS}/progress.mjs" in lab, "the page that says how far it is"
+    pictures = {path.name for path in (shipped / "lab" / "pictures").iterdir()}
+    assert {"both_ways_en.svg", "both_ways_zh.svg"} <= pictures, "a browser asks for them there"
 
 
 # ---- What runs in it -----------------------------------------------------------------------------

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from lessons import ROOT
+from looks import violations
 
 from viz.picture import layout
 
 sys.path.insert(0, str(ROOT / "docs"))
 
 import packages
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 PARTS = ROOT / "docs" / "lite"
 CDN = "address/of/a/cdn/"
@@ -75,6 +82,88 @@ def test_what_a_package_needs_is_followed_to_its_end(whole: dict[str, Any]) -> N
         packages.needed(whole, "absent")
 
 
+# ---- What comes later -------------------------------------------------------------------------
+
+
+def test_what_is_put_off_comes_with_nothing_and_has_its_wheels_for_each_module() -> None:
+    rows: dict[str, tuple[list[str], list[str]]] = {
+        "ours": (["ours"], ["numpy", "charts"]),
+        "numpy": (["numpy"], []),
+        "charts": (["charts", "lines"], ["numpy", "letters"]),
+        "letters": (["letters"], []),
+    }
+    listed = {
+        name: {"file_name": f"{name}.whl", "sha256": f"#{name}", "imports": mods, "depends": needs}
+        for name, (mods, needs) in rows.items()
+    }
+    lock = {"packages": listed}
+    assert packages.put_off(lock, ["ours"], ["charts"]) == {
+        "files": {
+            "charts": ["charts.whl", "letters.whl"],
+            "letters": ["letters.whl"],
+            "lines": ["charts.whl", "letters.whl"],
+        },
+        "hashes": {"charts.whl": "#charts", "letters.whl": "#letters"},
+    }
+    assert packages.needed(lock, "ours") == {"ours", "numpy"}
+
+
+@pytest.fixture
+def put_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Python as it starts in the site, with modules in wheels that are not unpacked yet."""
+    fetched: list[str] = []
+    wheels = {name: wheel(tmp_path, name).read_bytes() for name in ("chart", "letter", "forged")}
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in wheels.items()}
+    hashes["forged"] = hashes["chart"]
+
+    def fetch(name: str) -> bytes:
+        fetched.append(name)
+        return wheels[name]
+
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "site")])
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: tmp_path / "site")
+    for name in ("one", "two"):  # what the wheels hold
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    begin = runpy.run_path(str(PARTS / "later.py"))["begin"]
+    begin({"one": ["chart", "letter"], "two": ["letter"], "three": ["forged"]}, hashes, fetch)
+    return fetched
+
+
+def test_what_was_put_off_is_unpacked_once_when_it_is_imported(put_off: list[str]) -> None:
+    assert not put_off
+    assert importlib.import_module("one.sub.deep")
+    assert importlib.import_module("two")
+    assert put_off == ["chart", "letter"]
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("a_module_of_nobody")
+
+
+def test_a_wheel_that_the_lock_file_does_not_mean_is_not_unpacked(
+    put_off: list[str], tmp_path: Path
+) -> None:
+    for _ in range(2):
+        with pytest.raises(ImportError, match="checksum"):
+            importlib.import_module("three")
+    assert put_off == ["forged", "forged"], "it is asked for again"
+    assert not (tmp_path / "site").exists()
+
+
+FIRST = """
+import sys
+import minigrad as mg, viz
+sys.platform = "emscripten"
+viz.language("zh")
+viz.draw(mg.tensor(2.0, requires_grad=True) * 3)._repr_mimebundle_()
+print({name.partition(".")[0] for name in sys.modules} & {"matplotlib", "fontTools", "PIL"})
+"""
+
+
+def test_a_first_drawing_in_a_browser_imports_nothing_that_was_put_off() -> None:
+    told = subprocess.run([sys.executable, "-c", FIRST], check=True, capture_output=True, text=True)
+    assert told.stdout.splitlines()[-1] == "set()"
+
+
 # ---- Who lays out ---------------------------------------------------------------------------
 
 
@@ -127,8 +216,43 @@ def test_the_first_page_speaks_both_languages_and_asks_nobody_else() -> None:
     assert text.count('lang="en"') == text.count('lang="zh"') + 1, "and that of the page"
     assert 'id="jupyter-config-data"' in text, "without it no page of JupyterLite opens"
     assert "@SIZE@ MB" in text, "what will be downloaded is said beforehand"
+    assert text.index("read/en/index.html") < text.index("lab/index.html"), "what opens at once"
+    pictures = re.findall(r'(?:src|srcset)="files/(pictures/[^"]+)"', text)
+    assert len(pictures) == 4, "it moves, in each language, in a form for a phone, too"
+    assert all((ROOT / "notebooks" / picture).exists() for picture in pictures)
     for part in PARTS.iterdir():
         assert "//" not in part.read_text("utf-8").replace("// ", ""), "an address"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("reader", ["zh-CN", "en-GB"])
+def test_the_first_page_speaks_one_language_until_the_other_is_chosen(
+    reader: str, page: Page
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto((PARTS / "index.html").as_uri())
+    page.evaluate("localStorage.clear()")
+    kept = "Object.defineProperty(navigator, 'language', { configurable: true, value: '%s' })"
+    page.add_init_script(kept % reader)
+    page.reload()
+    assert shown(page) == reader[:2]
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.evaluate("document.body.dataset.mgPage = ''")  # all of it is ours
+    assert violations(page) == []
+    other = {"zh": "English", "en": "中文"}[reader[:2]]
+    page.get_by_role("button", name=other, exact=True).click()
+    assert shown(page) != reader[:2]
+    page.reload()
+    assert shown(page) != reader[:2], "a choice stays, and the lessons follow it"
+
+
+def shown(page: Page) -> str:
+    """The one language of the headings and links that are in sight."""
+    parts = "[...document.querySelectorAll('h1, a, #keep span')].filter(e => e.checkVisibility())"
+    found = page.evaluate(f"{parts}.map(e => e.closest('[lang]').lang)")
+    assert len(found) == 4
+    (language,) = set(found)
+    return str(language)
 
 
 ZIP = """

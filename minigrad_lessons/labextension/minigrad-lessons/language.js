@@ -1,9 +1,28 @@
 // An extension of JupyterLab, in the form that its build would give: a notebook that has not run yet
 // has no language switch, so its prose is shown in the language that the switch had last, or else in
-// that of JupyterLab or the browser.
+// that of JupyterLab or the browser. On a phone the lists beside it are put away.
 const KEY = "minigrad-language";
 
-function activate() {
+/** A phone is as wide as the list of files and its bar: there the notebook gets their room. */
+function makeRoom({ commands, restored, shell }) {
+  const narrow = matchMedia("(max-width: 700px)");
+  const make = () => {
+    if (!narrow.matches || !shell.isSideTabBarVisible) return; // Notebook 7 has no such bars
+    shell.collapseLeft();
+    shell.collapseRight();
+    for (const side of ["left", "right"])
+      if (shell.isSideTabBarVisible(side)) commands.execute("application:toggle-side-tabbar", { side });
+  };
+  narrow.addEventListener("change", make);
+  // JupyterLab opens the list of files when it starts, early or late: until the reader does something.
+  restored.then(make);
+  shell.layoutModified?.connect(make);
+  const leave = () => shell.layoutModified?.disconnect(make);
+  for (const act of ["pointerdown", "keydown"]) addEventListener(act, leave, { capture: true, once: true });
+}
+
+function activate(app) {
+  makeRoom(app);
   const root = document.documentElement;
   const style = document.createElement("style");
   style.textContent = [["en", "zh"], ["zh", "en"]].map(([shown, hidden]) =>
