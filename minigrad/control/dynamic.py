@@ -9,7 +9,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.control.bodies import build_body, call
-from minigrad.core import Spec, as_array, spec_of
+from minigrad.control.specs import no_rows, sliced
+from minigrad.core import as_array, spec_of
 from minigrad.core.structure import flatten, rebuild
 from minigrad.diagnostics.errors import ControlFlowError, ShapeError
 from minigrad.diagnostics.source import here
@@ -43,10 +44,10 @@ def scan_now(
         outputs.append(flatten(y))
     if not outputs:
         return carry, _empty_outputs(step_fn, carry, sequences, arrangement)
-    stacked = [
-        ops.stack(*column, axis=0) for column in zip(*_in_time(outputs, reverse), strict=True)
-    ]
-    return carry, rebuild(outputs[0][1], stacked)
+    if reverse:
+        outputs.reverse()
+    columns = zip(*(leaves for leaves, _ in outputs), strict=True)
+    return carry, rebuild(outputs[0][1], [ops.stack(*column, axis=0) for column in columns])
 
 
 def _empty_outputs(
@@ -55,17 +56,11 @@ def _empty_outputs(
     """Return the outputs of zero steps: length 0, shaped as by a step that is built, not run."""
     leaves, skeleton = flatten(carry)
     states = [spec_of(x if hasattr(x, "shape") else as_array(x, None, "scan")) for x in leaves]
-    slices = [Spec(x.shape[1:], x.dtype) for x in sequences]
+    slices = [sliced(spec_of(x)) for x in sequences]
     taken = (skeleton, arrangement)
     built = build_body(None, lambda c, x: pair(step_fn(c, x))[1], taken, [*states, *slices])
-    nodes = [built.body.lift(y) for y in built.results]
-    shapes = [(0, *(y.shape or ())) for y in nodes]
-    rows = [Tensor(np.zeros(s, y.dtype)) for s, y in zip(shapes, nodes, strict=True)]
+    rows = [Tensor(no_rows(built.body.lift(y).spec)) for y in built.results]
     return rebuild(built.arrangement, rows)
-
-
-def _in_time(outputs: list[Any], reverse: bool) -> list[list[Any]]:
-    return [leaves for leaves, _ in (reversed(outputs) if reverse else outputs)]
 
 
 def pair(result: Any) -> tuple[Any, Any]:

@@ -27,7 +27,7 @@ from minigrad.control.bodies import (
     unify_branches,
 )
 from minigrad.control.dynamic import pair, scan_now, while_now
-from minigrad.control.specs import cond_spec, scan_spec, while_spec
+from minigrad.control.specs import cond_spec, scan_spec, sliced, while_spec
 from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, operator, show_shape
 from minigrad.core.structure import LEAF, flatten, rebuild
 from minigrad.diagnostics.arguments import function, whole
@@ -247,7 +247,7 @@ def expect_one(who: str, pred: Node) -> None:
 def slice_spec(x: Node) -> Spec:
     if x.spec.shape == ():
         raise ShapeError("rank", op="scan", expected="1 axis or more", shape=(), defined=here())
-    return Spec(None if x.spec.shape is None else x.spec.shape[1:], x.dtype)
+    return sliced(x.spec)
 
 
 def _single_values(node: Node) -> list[Node]:

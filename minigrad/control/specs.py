@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minigrad.core import Attrs, Dim, Spec, TupleSpec
+import numpy as np
+
+from minigrad.core import Array, Attrs, Dim, Spec, TupleSpec
 from minigrad.diagnostics.errors import ShapeError
 
 
@@ -14,6 +16,17 @@ def _merged(a: Spec, b: Spec) -> Spec:
         return Spec(None, a.dtype)
     pairs = zip(a.shape, b.shape, strict=True)
     return Spec(tuple(m if m == n else Dim() for m, n in pairs), a.dtype)
+
+
+def sliced(spec: Spec) -> Spec:
+    """Return what a step of a scan gets of a sequence."""
+    return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
+
+
+def no_rows(like: Spec) -> Array:
+    """Return zero rows; an unknown length becomes 0."""
+    lengths = [n if isinstance(n, int) else 0 for n in like.shape or ()]
+    return np.zeros((0, *lengths), like.dtype)
 
 
 def cond_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:

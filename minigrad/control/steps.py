@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
+from minigrad.control.specs import no_rows, sliced
 from minigrad.core import Array, Spec, events, show_shapes, spec_of
 from minigrad.diagnostics.errors import GraphError, ShapeError
 from minigrad.diagnostics.source import here
-from minigrad.static import Node
+from minigrad.static import Node, ancestors, bodies_of
 from minigrad.static.handlers import PREPARED, RunState, handles, ran, read
 
 
@@ -81,30 +83,39 @@ def rows_of(
     found = body.outputs[len(now) :]
     if outputs:
         return [stacked([y[i] for y in outputs], x) for i, x in enumerate(found)]
-    slices = [Spec(x.shape[1:], x.dtype) for x in sequences]
-    specs = _as_built(body, [*map(spec_of, now), *slices, *map(spec_of, captured)])
-    return [_no_rows_of(specs[y]) for y in found]
+    slices = [sliced(spec_of(x)) for x in sequences]
+    given = [*map(spec_of, now), *slices, *map(spec_of, captured)]
+    specs = _as_built(body.given, body.nodes, given)
+    return [no_rows(specs[y]) for y in found]
 
 
-def _as_built(body: Any, given: Sequence[Spec]) -> dict[Node, Spec]:
+def _as_built(inputs: Sequence[Node], nodes: Sequence[Node], given: Any) -> dict[Node, Spec]:
     """Infer a body's results for such values by its shape rules, without running it.
 
     What does not fit may not fit: states that no step has made (a history) have lengths of 0.
     """
-    specs = dict(zip(body.given, given, strict=True))
-    for node in body.nodes:
+    specs = dict(zip(inputs, given, strict=True))
+    for node in nodes:
         if node not in specs:
             specs[node] = node.spec
             with contextlib.suppress(GraphError):
-                if not node.op.effect:
-                    specs[node] = node.op.spec([specs[x] for x in node.inputs], node.attrs)
+                if node.inputs:
+                    operands = [specs[x] for x in node.inputs]
+                    specs[node] = node.op.spec(operands, _with_bodies(node, operands))
     return specs
 
 
-def _no_rows_of(like: Spec) -> Array:
-    """Return zero rows; an unknown length becomes 0."""
-    lengths = [n if isinstance(n, int) else 0 for n in like.shape or ()]
-    return np.zeros((0, *lengths), like.dtype)
+def _with_bodies(node: Node, operands: list[Any]) -> dict[str, Any]:
+    """Return a node's attributes; a branch's or loop's bodies have outputs as inferred here."""
+    attrs = dict(node.attrs)
+    if node.op in (COND, WHILE, SCAN):
+        n, m = attrs.get("carries", 0), attrs.get("sequences", 0)
+        given = [*operands[:n], *map(sliced, operands[n : n + m]), *operands[n + m :]]
+        for name, body in bodies_of(attrs).items():
+            specs = _as_built(body.inputs, ancestors(body.outputs), given[node.op is COND :])
+            outputs = [SimpleNamespace(spec=specs[y]) for y in body.outputs]
+            attrs[name] = SimpleNamespace(outputs=outputs)
+    return attrs
 
 
 @handles(HISTORY)
@@ -122,7 +133,7 @@ def _body_run(run: RunState) -> RunState:
 def stacked(values: list[Any], like: Node) -> Array:
     """Stack the values of all steps along a new first axis; for no steps, return zero rows."""
     if not values:
-        return _no_rows_of(like.spec)
+        return no_rows(like.spec)
     try:
         return np.stack(values)
     except ValueError:

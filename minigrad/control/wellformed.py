@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
+from minigrad.control.specs import sliced
 from minigrad.core import Attrs, Spec, TupleSpec
 from minigrad.ops import state
 from minigrad.static import Graph, Node
@@ -49,11 +50,7 @@ def _scans(operands: Sequence[Node], attrs: Attrs) -> bool:
         return False
     rest = [*operands[:n], *operands[n + m :]]
     whole = all(x.spec.shape != () and not isinstance(x.spec, TupleSpec) for x in operands)
-    slices = [
-        Spec(None if x.spec.shape is None else x.spec.shape[1:], x.dtype)
-        for x in operands[n : n + m]
-        if whole or x.spec.shape
-    ]
+    slices = [sliced(x.spec) for x in operands[n : n + m] if whole or x.spec.shape]
     pairs = zip(body.inputs[n : n + m], slices, strict=False)
     sliced = len(slices) == m and all(holds(x.spec, spec) for x, spec in pairs)
     carried = _hold(body.inputs[:n], body.outputs[:n])
@@ -66,8 +63,7 @@ def _remembers(operands: Sequence[Node], attrs: Attrs) -> bool:
     if loop.op not in (WHILE, SCAN) or not 0 <= index < loop.attrs["carries"]:
         return False
     state_spec, shape = loop.attrs["body"].inputs[index].spec, attrs["shape"]
-    after = None if shape is None else shape[1:]
-    return attrs["shape"] != () and holds(state_spec, Spec(after, attrs["dtype"]))
+    return shape != () and holds(state_spec, sliced(Spec(shape, attrs["dtype"])))
 
 
 _BRANCHES = {"then": Graph, "orelse": Graph}

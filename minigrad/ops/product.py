@@ -94,6 +94,9 @@ def product(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     x = as_operand(x)
     if axis is None and not keepdims:
         return prod(reshape(x, shape=(-1,)), axis=0)
-    for a in sorted(positive_axes("Prod", axis, x.shape), reverse=True):
+    if axis is not None and not isinstance(axis, tuple):
+        return prod(x, axis=axis, keepdims=keepdims)
+    # Where nobody knows how many axes there are, `ndim` says so.
+    for a in sorted(positive_axes("Prod", axis, x.shape or (None,) * x.ndim), reverse=True):
         x = prod(x, axis=a, keepdims=keepdims)
     return x

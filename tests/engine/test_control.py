@@ -745,6 +745,36 @@ def test_a_scan_over_nothing_keeps_the_shape_of_a_step(compiled: bool, reverse: 
     assert [a.shape for a in run({x: np.ones((2, 3))})] == [(), (2, 3), (2, 6), (2, 3)]
 
 
+# What a step returns that has a branch or a loop of its own, and its shape for a row of (2, 3).
+WITHIN: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
+    "scan": (lambda row: mg.scan(lambda s, z: (s, z * 2), 0.0, mg.transpose(row))[1], (3, 2)),
+    "branch": (lambda row: mg.cond(mg.sum(row) > 0, lambda: row, lambda: row[::-1] * 2), (2, 3)),
+    "branches of two shapes": (
+        lambda row: mg.cond(mg.sum(row) > 0, lambda: row, lambda: row[:1]),
+        (0, 3),
+    ),
+    "loop": (lambda row: mg.while_loop(lambda a: mg.sum(a) > 9, lambda a: a / 2, row), (2, 3)),
+    "loop in a branch": (
+        lambda row: mg.cond(mg.sum(row) > 0, lambda: WITHIN["scan"][0](row), lambda: row.T),
+        (3, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_a_scan_over_nothing_knows_the_shapes_within_its_branches_and_loops(name: str) -> None:
+    def step(carry: Any, row: Any) -> Any:
+        return carry, within(row)
+
+    within, shape = WITHIN[name]
+    nothing = np.zeros((0, 2, 3), np.float32)
+    eager = mg.scan(step, 0.0, mg.tensor(nothing))[1]
+    x = mg.placeholder(None, (None, None, None))
+    graph = mg.build_graph(x, mg.scan(step, 0.0, x)[1])
+    found = [eager, mg.run(graph, {x: nothing}), graph.compile()({x: nothing})]
+    assert [y.shape for y in found] == [(0, *shape)] * 3
+
+
 def test_a_constant_whose_gradient_a_branch_or_loop_would_lose_is_refused() -> None:
     """They hold copies of constants; of a placeholder and a variable they get all."""
     for looks_around in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -530,6 +531,41 @@ def test_products_of_nothing_are_one_and_of_integers_whole() -> None:
     rows = mg.placeholder(shape=(None, 3))
     graph = mg.build_graph(rows, mg.gradients(mg.prod(rows, 1).sum(), rows)[0])
     assert mg.run(graph, {rows: [[2, 0, 4]]}).tolist() == [[0.0, 8.0, 0.0]]
+
+
+AXES: list[dict[str, Any]] = [{}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)}]
+AXES += [{"axis": None, "keepdims": True}, {"axis": 1, "keepdims": True}]
+
+
+def test_what_has_any_number_of_axes_is_computed_or_refused_in_our_words() -> None:
+    """Each function of one array, with each kind of axis that it takes."""
+    given, tried = np.array([[1.5, -2.0, 3.0], [0.0, 2.0, 0.5]]), set()
+    for name, axes in itertools.product(sorted({*mg.__all__} - {"Assert", "Print"}), AXES):
+        try:
+            expected = getattr(mg, name)(given, **axes)
+        except (
+            TypeError,
+            ValueError,
+            RuntimeError,
+            mg.GraphError,
+        ):  # it takes no array, or no such axis
+            continue
+        if not isinstance(expected, np.ndarray | np.generic):
+            continue
+        with mg.Graph():
+            x, refused = mg.placeholder("x", None, np.float64), ""
+            try:
+                y = getattr(mg, name)(x, **axes)
+            except mg.ShapeError as error:
+                refused = str(error)
+            if refused:
+                assert "number of axes of x" in refused
+                continue
+            found = mg.run(mg.build_graph(x, y), {x: given})
+        np.testing.assert_array_equal(found, expected, f"{name} {axes}")
+        tried.add((name, *axes))
+    assert {("prod", "axis"), ("prod", "axis", "keepdims"), ("sum", "axis")} <= tried
+    assert len(tried) > 60
 
 
 def test_a_view_shares_its_elements_and_refuses_to_copy_them() -> None:
