@@ -136,8 +136,15 @@ function latest(entries, index) {
   return found?.[1];
 }
 
-/** Both halves on one line, for an attribute, which no style rule reaches. @param {Pair} pair */
-const halves = ([en, zh]) => (en === zh ? en : `${en} / ${zh}`);
+/**
+ * Both halves on one line, for an attribute, which no style rule reaches; on a page to read, which
+ * speaks one language, that half. @param {Pair} pair
+ */
+const halves = ([en, zh]) => {
+  const only = document.body.dataset.mgOnly;
+  if (only) return only === "zh" ? zh : en;
+  return en === zh ? en : `${en} / ${zh}`;
+};
 
 /** Milliseconds of a step, so that a long film does not last for ever. @param {number} last @param {number} [slow] */
 const pace = (last, slow = 900) => Math.max(90, Math.min(slow, 20_000 / last));

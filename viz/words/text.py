@@ -7,6 +7,7 @@ when it is printed. The engine's errors are the rows of `minigrad/diagnostics/me
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterable
 from html import escape
 from itertools import chain, count
@@ -14,18 +15,8 @@ from pathlib import Path
 
 from minigrad.diagnostics.messages import Pair, Sentences, choose, fill_pair, well_formed
 
-__all__ = [
-    "Pair",
-    "Right",
-    "bilingual",
-    "both",
-    "choose",
-    "distinct",
-    "html",
-    "in_both",
-    "row",
-    "row_text",
-]
+__all__ = ["Pair", "Right", "bilingual", "both", "choose", "distinct", "html", "in_both", "row"]
+__all__ += ["row_text"]
 
 ROWS = Sentences(Path(__file__).with_suffix(".toml"))
 
@@ -60,8 +51,12 @@ def html(key: str, tag: str = "span", **fields: object) -> str:
 
 
 def both(pair: Pair) -> str:
-    """Join a pair on one line, for attributes (labels for screen readers) without style rules."""
-    return pair[0] if pair[0] == pair[1] else " / ".join(pair)
+    """Join a pair on one line, for attributes (labels for screen readers) without style rules.
+
+    A page to read speaks one language, so there it is that half.
+    """
+    halves = [choose(pair, " / ")] if "MINIGRAD_PAGE" in os.environ else pair
+    return " / ".join(dict.fromkeys(halves))
 
 
 def distinct(names: Iterable[str], taken: Container[str] = ()) -> list[str]:
