@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 from typing import Optional, Sequence
@@ -34,9 +35,10 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         print(error, file=sys.stderr)
         return 1
     print(message("your_copies", folder=YOURS))
-    if language() == "zh":  # JupyterLab's menus follow where its language pack is installed
-        paths = (os.path.join(HERE, "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH"))
-        os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
+    # No question about news; menus in Chinese where JupyterLab's language pack is installed.
+    chinese = os.path.join(HERE, "jupyter", "zh") if language() == "zh" else ""
+    paths = (chinese, os.path.join(HERE, "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH"))
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     return run_command([sys.executable, *command])
 
 
@@ -50,6 +52,7 @@ def missing_jupyterlab_message() -> str:
 def run_command(command: Sequence[str]) -> int:
     """Run a command until it ends; Ctrl-C also reaches JupyterLab, which asks for confirmation."""
     process = subprocess.Popen(command)
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # it must not outlive us
     while True:
         try:
             return process.wait()

@@ -61,8 +61,8 @@ def hand_out(folder: Path, course: dict[str, notebooks.Notebook]) -> None:
     copy_pictures(str(LESSONS), str(folder))
     shutil.copy(ROOT / "constraints.txt", folder)
     shutil.copy(HERE / "class.md", folder / "README.md")
-    engine = wheel.write(folder).name
-    wanted = f"--constraint constraints.txt\n./{engine}[lab]\n"
+    # Both options mean this file's folder, wherever pip is started; a path would not.
+    wanted = f"--constraint constraints.txt\n--find-links .\n{wheel.write(folder)}\n"
     (folder / "requirements.txt").write_text(wanted, "utf-8")
 
 

@@ -35,11 +35,12 @@ SCHEME = "Wheel-Version: 1.0\nGenerator: minigrad kit\nRoot-Is-Purelib: true\nTa
 STARTED = (2020, 1, 1, 0, 0, 0)  # the same files give the same wheel
 
 
-def write(folder: Path) -> Path:
-    """Write the wheel into a folder."""
+def write(folder: Path) -> str:
+    """Write the wheel into a folder, and return what pip is to be asked for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     name = project["project"]["name"].replace("-", "_")
-    version = project["project"]["version"]
+    # Its own version, so that pip never takes the one with our answers from an index.
+    version = project["project"]["version"] = f"{project['project']['version']}+class"
     info = f"{name}-{version}.dist-info"
     setuptools = project["tool"]["setuptools"]
     found = setuptools["packages"]["find"]["include"]
@@ -53,7 +54,7 @@ def write(folder: Path) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for file, data in files.items():
             wheel.writestr(zipfile.ZipInfo(file, STARTED), data, zipfile.ZIP_DEFLATED)
-    return path
+    return f"{project['project']['name']}[lab]=={version}"
 
 
 def matches(name: str, patterns: list[str]) -> bool:

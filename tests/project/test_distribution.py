@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -174,7 +175,7 @@ def test_it_opens_copies_in_the_folder_of_the_learner(
 
 
 @pytest.mark.parametrize(("language", "locale"), [("zh", "zh_CN"), ("en", None)])
-def test_the_menus_are_in_the_language_of_the_terminal(
+def test_the_menus_are_in_the_language_of_the_terminal_and_no_news_is_asked_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, locale: str | None
 ) -> None:
     asked = "import json, jupyterlab_server.settings_utils as s; "
@@ -185,9 +186,26 @@ def test_the_menus_are_in_the_language_of_the_terminal(
     monkeypatch.setattr(command, "run_command", lambda call: 7)
     assert command.main(["L03"]) == 7
     told = subprocess.check_output([sys.executable, "-c", asked], text=True)
-    settings = json.loads(told).get("@jupyterlab/translation-extension:plugin", {})
-    assert settings.get("locale") == locale
+    settings = json.loads(told)
+    assert settings.get("@jupyterlab/translation-extension:plugin", {}).get("locale") == locale
+    news = settings["@jupyterlab/apputils-extension:notification"]
+    assert news == {"fetchNews": "false", "checkForUpdates": False}
     assert os.environ["JUPYTER_CONFIG_PATH"].endswith(str(tmp_path)), "what was there stays"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without a signal")
+def test_jupyterlab_ends_with_the_command_that_started_it() -> None:
+    lab = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    program = "import sys; from minigrad_lessons.__main__ import run_command as run; "
+    program += f"sys.exit(run([sys.executable, '-c', {lab!r}]))"
+    command_line = [sys.executable, "-c", program]
+    with subprocess.Popen(command_line, stdout=subprocess.PIPE, text=True, cwd=ROOT) as ours:
+        assert ours.stdout
+        lab_id = int(ours.stdout.readline())
+        ours.terminate()
+        assert ours.wait(20) == -signal.SIGTERM % 256, "the code of JupyterLab, as an exit code"
+    with pytest.raises(ProcessLookupError):
+        os.kill(lab_id, 0)
 
 
 def test_without_jupyterlab_it_says_what_to_type(
@@ -263,7 +281,8 @@ def test_a_wheel_brings_the_lessons_as_learners_start_them(built: dict[str, Path
         assert shown == {path.name for path in (ROOT / "notebooks" / "pictures").iterdir()}
         modules = {n for n in names if n.endswith((".py", ".toml", ".js", ".css"))}
         assert "minigrad_lessons/labextension/minigrad-lessons/package.json" in names
-        assert "minigrad_lessons/jupyter/labconfig/default_setting_overrides.json" in names
+        for folder in ("jupyter", "jupyter/zh"):
+            assert f"minigrad_lessons/{folder}/labconfig/default_setting_overrides.json" in names
         assert "minigrad_lessons/lesson/guest.npz" in names
     packages = [
         path.relative_to(ROOT).as_posix()
@@ -302,7 +321,7 @@ def test_what_is_installed_opens_what_the_wheel_brought(
         wheel.extractall(tmp_path / "site")
     program = (
         "import minigrad, viz; from minigrad_lessons import __main__ as m\n"
-        f"m.YOURS = {str(tmp_path / 'mine')!r}; m.run = print\nm.main(['tour'])\n"
+        f"m.YOURS = {str(tmp_path / 'mine')!r}; m.run_command = print\nm.main(['tour'])\n"
     )
     known = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=known, text=True)
