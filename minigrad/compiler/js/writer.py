@@ -91,7 +91,8 @@ class Text:
             exact = flat.astype(np.float64) if kind == "Float64Array" else flat
             little = exact.astype(exact.dtype.newbyteorder("<"))
             code = base64.b64encode(little.tobytes()).decode()
-            arguments = self.table(f'decoded("{code}", {kind})')
+            zeros = not little.tobytes().strip(b"\0")  # as every typed array begins
+            arguments = str(flat.size) if zeros else self.table(f'decoded("{code}", {kind})')
         return self.made("v", f"new {kind}({arguments})", node.name)
 
 
