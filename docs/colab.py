@@ -24,11 +24,13 @@ NOTEBOOKS = ROOT / "notebooks"
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pictures = f"](https://raw.githubusercontent.com/{hosted_at()}/colab/pictures/"
+    site = f"https://{hosted_at().replace('/', '.github.io/')}/"  # pages of a branch don't run
     for name, notebook in student_versions(str(NOTEBOOKS)).items():
         stored = json.loads((NOTEBOOKS / name).read_text("utf-8"))["cells"]
         notebook["cells"][1:1] = [cell for cell in stored if cell["id"] == "install"]
         for cell in notebook["cells"]:
-            cell["source"] = [line.replace("](pictures/", pictures) for line in cell["source"]]
+            lines = [line.replace("](pictures/digit.html", f"]({site}") for line in cell["source"]]
+            cell["source"] = [line.replace("](pictures/", pictures) for line in lines]
         write_notebook(str(folder / name), notebook)
     copy_pictures(str(NOTEBOOKS), str(folder))
 

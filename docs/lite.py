@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from front import first_page
 from packages import locked, needed, put_off
 from pages import write_pages
 
@@ -160,10 +160,7 @@ def lite(folder: Path, contents: Path, work: Path, told: dict[str, Any]) -> None
 
 def pages(folder: Path) -> None:
     """The page that everyone meets first, and in JupyterLab the line that says how far it is."""
-    text = (PARTS / "index.html").read_text("utf-8")
-    text = text.replace("@SIZE@", str(DOWNLOAD)).replace("@LATER@", str(BEHIND))
-    if not (folder / READ).exists():
-        text = re.sub(r'<a class="first".*?</a>\n', "", text)
+    text = first_page((folder / READ).exists(), DOWNLOAD, BEHIND)
     (folder / "index.html").write_text(text, "utf-8")
     lab = folder / "lab" / "index.html"
     line = f'<script type="module" src="../{OURS}/progress.mjs"></script></head>'

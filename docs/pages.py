@@ -1,6 +1,7 @@
 """Pages to read, which play without a kernel: python docs/pages.py FOLDER [NOTEBOOK ...].
 
-For each notebook and language one HTML file that brings along all it shows and asks for nothing.
+For each notebook and language one HTML file that brings along all it shows and asks for nothing,
+and in front of them the page on which you draw a digit (digit.py).
 The notebooks are run in that language, and nbconvert writes the pages with the template beside it.
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import digit
 import nbformat
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
@@ -158,6 +160,7 @@ def alive(html: str) -> str:
     html = re.sub(
         r'(<img [^>]*>)(\s*(?:<br ?/?>)?\s*<a href="pictures/(\w+)_(en|zh)\.svg">)', stacked, html
     )
+    html = html.replace('href="pictures/digit.html"', 'href="../index.html"')
     html = re.sub(r'<a href="pictures/[^"]*">(.*?)</a>', AGAIN, html)
     pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>)", html, flags=re.DOTALL)  # code: odd places
     pieces[::2] = (re.sub(r"\$([^$]+)\$", lambda m: mathml(m[1]), p) for p in pieces[::2])
@@ -386,7 +389,7 @@ def write_pages(
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         written = list(pool.map(write, [(path, code) for path in chosen for code in languages]))
     entrance = Path(folder, "index.html")
-    entrance.write_text((TEMPLATE / "entrance.html").read_text("utf-8"), "utf-8")
+    entrance.write_text(digit.page(digit.lessons_in("")), "utf-8")
     return [entrance, *written]
 
 

@@ -24,6 +24,7 @@ from viz.picture import layout
 
 sys.path.insert(0, str(ROOT / "docs"))
 
+import front
 import packages
 
 if TYPE_CHECKING:
@@ -212,14 +213,15 @@ def test_none_is_nothing_for_the_browser_in_either_of_its_words() -> None:
 
 
 def test_the_first_page_speaks_both_languages_and_asks_nobody_else() -> None:
-    text = (PARTS / "index.html").read_text("utf-8")
-    assert text.count('lang="en"') == text.count('lang="zh"') + 1, "and that of the page"
-    assert 'id="jupyter-config-data"' in text, "without it no page of JupyterLite opens"
+    text = (PARTS / "begin.html").read_text("utf-8")
+    assert text.count('lang="en"') == text.count('lang="zh-Hans"')
     assert "@SIZE@ MB" in text, "what will be downloaded is said beforehand"
     assert text.index("read/en/index.html") < text.index("lab/index.html"), "what opens at once"
-    pictures = re.findall(r'(?:src|srcset)="files/(pictures/[^"]+)"', text)
-    assert len(pictures) == 4, "it moves, in each language, in a form for a phone, too"
-    assert all((ROOT / "notebooks" / picture).exists() for picture in pictures)
+    whole = front.first_page(True, 34, 10)
+    assert 'id="jupyter-config-data"' in whole, "without it no page of JupyterLite opens"
+    assert '<canvas id="draw"' in whole, "and a digit is drawn there before anything is loaded"
+    assert "34 MB" in whole
+    assert "read/" not in front.first_page(False, 34, 10), "a site without pages to read"
     for part in PARTS.iterdir():
         assert "//" not in part.read_text("utf-8").replace("// ", ""), "an address"
 
@@ -227,17 +229,17 @@ def test_the_first_page_speaks_both_languages_and_asks_nobody_else() -> None:
 @pytest.mark.browser
 @pytest.mark.parametrize("reader", ["zh-CN", "en-GB"])
 def test_the_first_page_speaks_one_language_until_the_other_is_chosen(
-    reader: str, page: Page
+    reader: str, page: Page, tmp_path: Path
 ) -> None:
+    (tmp_path / "index.html").write_text(front.first_page(True, 34, 10), "utf-8")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto((PARTS / "index.html").as_uri())
+    page.goto((tmp_path / "index.html").as_uri())
     page.evaluate("localStorage.clear()")
     kept = "Object.defineProperty(navigator, 'language', { configurable: true, value: '%s' })"
     page.add_init_script(kept % reader)
     page.reload()
     assert shown(page) == reader[:2]
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    page.evaluate("document.body.dataset.mgPage = ''")  # all of it is ours
     assert violations(page) == []
     other = {"zh": "English", "en": "中文"}[reader[:2]]
     page.get_by_role("button", name=other, exact=True).click()
@@ -248,9 +250,11 @@ def test_the_first_page_speaks_one_language_until_the_other_is_chosen(
 
 def shown(page: Page) -> str:
     """The one language of the headings and links that are in sight."""
-    parts = "[...document.querySelectorAll('h1, a, #keep span')].filter(e => e.checkVisibility())"
-    found = page.evaluate(f"{parts}.map(e => e.closest('[lang]').lang)")
-    assert len(found) == 4
+    parts = (
+        "[...document.querySelectorAll('h1 *, h2 *, a, #keep *')].filter(e => e.checkVisibility())"
+    )
+    found = page.evaluate(f"{parts}.map(e => e.closest('[lang]').lang.slice(0, 2))")
+    assert len(found) > 8
     (language,) = set(found)
     return str(language)
 
