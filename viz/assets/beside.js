@@ -29,17 +29,33 @@ function switches(model, { switches: all, words }, parent) {
   }
 }
 
-/** What the marks mean that occur on this board. @param {BoardData} data @param {Element} parent */
+/**
+ * What the marks of a step mean, in a place that has room for those of any step.
+ * @param {BoardData} data @param {Element} parent @returns {(scene: SceneData) => void}
+ */
 function legend({ scenes, signs, legend: words }, parent) {
+  const kinds = (/** @type {SceneData} */ { panels }) => {
+    const marked = new Set(panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
+    return Object.keys(signs).filter((each) => marked.has(each));
+  };
+  const write = (/** @type {HTMLElement} */ box, /** @type {string[]} */ marks) => {
+    box.className = "mg-signs";
+    for (const kind of marks) {
+      const entry = make("span", "", box);
+      make("b", `mg-sign-${kind}`, entry).textContent = signs[kind];
+      entry.append(" ");
+      say(entry, words[kind]);
+    }
+  };
+  const all = scenes.map(kinds);
   const box = make("div", "mg-legend", parent);
-  const panels = scenes.flatMap((scene) => scene.panels);
-  const marked = new Set(panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
-  for (const kind of Object.keys(signs).filter((each) => marked.has(each))) {
-    const entry = make("span", "", box);
-    make("b", `mg-sign-${kind}`, entry).textContent = signs[kind];
-    entry.append(" ");
-    say(entry, words[kind]);
-  }
+  box.hidden = all.every((marks) => !marks.length);
+  const { place, fit } = steady("", box, write);
+  fit(all);
+  return (scene) => {
+    place.replaceChildren();
+    write(place, kinds(scene));
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 const CODE = 19.5; // pixels of a line of code
 const PANE = { aside: 24, above: 22, chart: 16, title: 28, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
 const SLOW = 1200; // milliseconds of a step
-const LEAST = 150; // pixels of the drawings, however much stands around them
+const [LEAST, SCANT] = [150, 190]; // pixels of the drawings, however much stands around them, and up to which they are alone
 
 /** @param {{model: Model, el: HTMLElement}} view */
 function render({ model, el }) {
@@ -101,7 +101,7 @@ function show(model, board, root, moved, before) {
   const nodes = Object.assign({}, ...data.lanes.map((lane) => lane.nodes));
   const staffs = data.lanes.length ? score(score_, { lanes: data.lanes, frames: scenes, nodes, words }, { hover() {} }) : undefined;
   if (staffs) scoreKey(make("div", "mg-key", root), { lanes: data.lanes, words, nodes, swatches: [] });
-  legend(data, root);
+  const explain = legend(data, root);
   switches(model, data, root);
   const below = make("div", "mg-below", root);
   const codes = make("div", "mg-codes", below);
@@ -169,7 +169,7 @@ function show(model, board, root, moved, before) {
     const kept = before?.wide === board.offsetWidth ? before.high - around : 0;
     size = [wide, kept || Math.max(LEAST, Math.min(Math.ceil(full), seenAtOnce - around))];
     room.style.height = `${size[1]}px`;
-    board.classList.toggle("mg-scant", size[1] === LEAST);
+    board.classList.toggle("mg-scant", size[1] <= SCANT);
     settle();
   };
   const settle = () => {
@@ -199,6 +199,7 @@ function show(model, board, root, moved, before) {
       list(facts, scene.facts);
     });
     light(scene.row);
+    explain(scene);
     const shown = [...new Set(scene.panels.map((p) => p.drawing))];
     fresh("tables", shown, () => {
       inside.innerHTML = shown.map((number) => data.drawings[number ?? -1]?.table ?? "").join("");

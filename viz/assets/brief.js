@@ -4,7 +4,7 @@ const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
-const [THIN, STRIP, DIGIT, SLIVER] = [8, 3, 10, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, and of bars below it
+const [THIN, STRIP, DIGIT, LOW, SLIVER] = [8, 3, 10, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one that is alone, and of bars below it
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 
@@ -126,7 +126,8 @@ function brief(g, scale) {
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : 4)) / BRIEF.line));
   g.classList.toggle("mg-low", most < 2);
   const slots = [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
-  const pictures = scale < PICTURED ? [] : slots;
+  const strips = high * scale - top - BRIEF.edge < THIN ? [] : slots.filter((slot) => slot.matches(".mg-of-value"));
+  const pictures = scale < PICTURED ? strips : slots; // of a low card that of its value, in a strip
   const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : slots.length ? ["sign", "del"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
@@ -182,13 +183,19 @@ function brief(g, scale) {
  */
 function cellsOf(grid, { x, y, ...by }, scale) {
   const rows = grid ? grid.split(";").map((row) => row.split(" ")) : [];
-  const [across, down] = [(by.across * SWATCH_WIDE * scale) / (rows[0]?.length ?? 1), (by.down * SWATCH_HIGH * scale) / rows.length];
-  const line = bars(grid) && down >= DIGIT + SLIVER ? DIGIT : down; // of bars the numbers lie above
-  const found = rows.flatMap((row, k) => row.map((number, i) => ({
-    x: x * scale + (i + 0.5) * across,
-    y: y * scale + k * down + line / 2 + BRIEF.font * 0.35,
-    text: down < DIGIT - 0.1 ? "" : rounded(number, across - 3),
-  })));
+  const [broad, down] = [by.across * SWATCH_WIDE * scale, (by.down * SWATCH_HIGH * scale) / rows.length];
+  const alone = bars(grid) && down < DIGIT + SLIVER; // without bars beneath, each as wide as it is long
+  const line = bars(grid) && !alone ? DIGIT : down; // of bars the numbers lie above
+  const found = rows.flatMap((row, k) => {
+    const shares = row.map((number) => (alone ? written(number) + 3 : 1));
+    const unit = broad / shares.reduce((a, b) => a + b, 0);
+    let from = x * scale;
+    return row.map((number, i) => {
+      const across = shares[i] * unit;
+      from += across;
+      return { x: from - across / 2, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35, text: down < (alone ? LOW : DIGIT - 0.1) ? "" : rounded(number, across - 3) };
+    });
+  });
   return found.every(({ text }) => text) ? found : null;
 }
 
@@ -224,16 +231,16 @@ function enlarge(slots, wide, high, scale, top) {
   const edge = BRIEF.edge / scale;
   const grids = slots.map((slot) => slot.getAttribute("data-grid") ?? "");
   const few = grids.some(Boolean);
-  const from = few ? top - edge / 2 : top;
+  const from = few ? top - edge * ((high - top) * scale < DIGIT + BRIEF.edge ? 1 : 0.5) : top; // next to its name, if it is low
   const room = high - from - (few ? edge / 2 : edge);
   const ways = [1, slots.length].map((columns) => {
     const [broad, each] = [(wide - edge) / columns, room / (slots.length / columns)];
     return { columns, broad, each, by: Math.min((broad - edge) / SWATCH_WIDE, (each - edge / 2) / SWATCH_HIGH) };
   });
-  const beside = few ? room * scale < 2 * THIN : ways[1].by > ways[0].by;
+  const lines = (/** @type {number} */ digit) => (grids[0].split(/;|^$/).filter(Boolean).length * digit) / scale + edge / 2;
+  const beside = few ? room < (bars(grids[0]) ? lines(LOW) + STRIP / scale : (2 * THIN) / scale) : ways[1].by > ways[0].by;
   const { columns, broad, each, by } = ways[beside ? 1 : 0];
-  const lines = (grids[0].split(/;|^$/).filter(Boolean).length * DIGIT) / scale + edge / 2;
-  const need = [lines + (bars(grids[0]) ? STRIP / scale : 0), lines].find((high) => room - high > STRIP / scale) ?? 0;
+  const need = [lines(DIGIT) + (bars(grids[0]) ? STRIP / scale : 0), lines(DIGIT), lines(LOW)].find((high) => room - high > STRIP / scale) ?? 0;
   const first = columns === 1 && slots.length > 1 ? Math.max(each, need) : each;
   return slots.map((slot, i) => {
     const [column, low, part] = columns > 1 ? [i, from, each] : [0, i ? from + first : from, i ? room - first : slots.length > 1 ? first : each];

@@ -85,7 +85,18 @@ function card(g, members, calls) {
   const done = g.querySelector(".mg-done");
   halo(g);
   const cells = [...g.querySelectorAll(".mg-cell")].map((cell, i) => ({ g: cell, counts: calls[i] ?? [], seen: {} }));
+  if (cells.length < Number((name || sign).match(/ × (\d+)/)?.[1])) join(g); // each stands for several calls
   return { g, id: g.id, kind, members, counts: calls.flat(), cells, parts, slots, done, whole, sign, title: name || sign, seen: {} };
+}
+
+/** Let the cells of a strip meet, as parts of one bar. @param {Element} g */
+function join(g) {
+  const cells = [...g.querySelectorAll(".mg-cell-card")];
+  const from = cells.map((cell) => Number(cell.getAttribute("x")));
+  cells.forEach((cell, i) => {
+    cell.removeAttribute("rx");
+    if (i) cells[i - 1].setAttribute("width", String(from[i] - from[i - 1]));
+  });
 }
 
 /**

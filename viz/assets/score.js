@@ -25,7 +25,7 @@ const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
-const JOINED = 8; // pixels between dots of a row that are one band, as those of steps in a row are
+const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const BAND = 11; // pixels that it is high, at most
 const TURN = 28; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
@@ -50,7 +50,7 @@ function score(place, data, { hover }) {
   place.toggleAttribute("data-beside", most <= FEW_ROWS);
   const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
   place.style.setProperty("--mg-staff-high", `${high + FOOT + HEAD_OF_STAFF}px`);
-  const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + HEAD_OF_STAFF + AXIS + AROUND_STAFF);
+  const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + HEAD_OF_STAFF + AROUND_STAFF) + AXIS;
   place.toggleAttribute("data-crowded", data.frames.length > CROWDED);
   place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, READABLE] : [READABLE]).map(tall).join(" ");
   let [index, after] = [0, 0]; // pixels from the last column to the playhead at the end
@@ -239,7 +239,7 @@ function staff(place, lane, data) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
       const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
-      const radius = Math.max(1.5, Math.min(lane.columns ? 9 : 15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * 0.42));
+      const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * 0.42));
       at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
       box.classList.toggle("mg-thin", row < READABLE);
       box.classList.toggle("mg-tight", row < 18);
@@ -356,6 +356,9 @@ function nextMark(notes, column, row) {
   return Math.min(...places.slice(1).map((note, i) => Math.hypot((note[5] - places[i][5]) * column, (note[1] - places[i][1]) * row)).filter(Boolean), Infinity);
 }
 
+/** How far the marks are from the edge of their column, in columns: within it they stay. @param {Note[]} notes */
+const inside = (notes) => Math.min(...notes.filter(drawnLarge).flatMap(([step, , , , , place]) => [place - step + 0.5, step + 0.5 - place])) - 0.01;
+
 /** What lies on each other in a staff; an <svg> in it ends where the past does. @param {SVGSVGElement} svg */
 function layers(svg) {
   const rest = shape("g", {}, svg);
@@ -437,7 +440,7 @@ function joined(notes, at) {
   for (const row of Map.groupBy(notes, ([, row]) => row).values()) {
     const places = row.map((note) => middle(note, at)).sort(([a], [b]) => a - b);
     for (let i = 0, k = 0; i < places.length; i = k) {
-      for (k = i + 1; k < places.length && places[k][0] - places[k - 1][0] <= Math.max(JOINED, 1.01 * at.column);) k++;
+      for (k = i + 1; k < places.length && places[k][0] - places[k - 1][0] <= Math.max(JOINED, 2.1 * at.column);) k++;
       const [[from, y], [to]] = [places[i], places[k - 1]];
       if (k > i + 1) long.push(`M${(from - end).toFixed(1)} ${y.toFixed(1)}H${(to + end).toFixed(1)}`);
       else alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);

@@ -172,9 +172,10 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     wide = 1.5 + HALO * np.array(_cover_counts([v for _, v in names], part.logy))
     for k, (name, values) in enumerate(part.lines):
         at = np.unique([*range(0, len(values), -(-len(values) // POINTS)), len(values) - 1])
-        step = max(1, len(at) // 8)
-        look: dict[str, Any] = {"markevery": (k * step // len(names), step), "lw": wide[k]}
-        look |= {"alpha": 0.5} if part.gradient and wide[k] > HALO else {}  # it has the same colour
+        every = max(1, len(at) // 8)
+        marked = sorted({*range(k * every // len(names), len(at), every), len(at) - 1})
+        look: dict[str, Any] = {"markevery": marked, "lw": wide[k], "zorder": 3}  # above the axis
+        look["alpha"] = 0.5 if part.gradient and wide[k] > HALO else 1  # it has the same colour
         axes.plot(at, values[at], label=name[i], color=colors[k], clip_on=False, **look)
     axes.margins(x=0)  # a line ends at its name
     if part.logy:

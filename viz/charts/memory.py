@@ -25,7 +25,7 @@ __all__ = ["memory"]
 LISTED = 40  # values in the table
 MANY = 30  # values, above which their edges are finer
 NAMED = 16  # values that have their names beside them, where there are no more
-GAP = 1.4  # inches between two panels
+GAP = 1.1  # inches between two panels
 FLAT = 8  # times as high as the arena: a scale of its own
 INNER = 14  # pixels: an area so high has room for a name
 

@@ -43,7 +43,8 @@ PAGE = """<!DOCTYPE html>
 <main><h1>{heading}</h1><div id="page">{body}</div>{note}</main>
 <script type="module">{script}</script></body></html>
 """
-TIED = re.compile(r"(?<=\d) (?=[A-Za-z])| (?=graph\b|= )")  # spaces at which no heading breaks
+# Spaces at which no heading breaks: rather after its colon than before it, or in a formula.
+TIED = re.compile(r"(?<=\d) (?=[A-Za-z])| (?== |[^:<>]{0,27}: )|(?<=\w = )[^<:]{1,28}(?=<|$)")
 SHEETS = ("theme", "language", "shown", "ask")  # of what is shown as plain HTML
 STYLE = sheets(*SHEETS, "page")
 
@@ -71,7 +72,7 @@ def write_page(
     page = PAGE.format(
         policy=POLICY.format(digest=digest),
         title=escape(choose(heading, " / ")),
-        heading=TIED.sub("\xa0", bilingual(heading)),
+        heading=TIED.sub(lambda found: found[0].replace(" ", "\xa0"), bilingual(heading)),
         lang="zh-Hans" if language == "zh" else "en",
         language=language,
         css=font_face(script + body + both(heading) + both(note or heading), latin=True) + css,

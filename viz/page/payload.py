@@ -247,9 +247,8 @@ def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tupl
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
     """Draw the picture as at the end of the film. Raises LayoutError as `render` does."""
-    width = HALF_WIDE if beside else PAGE_WIDE
-    states = on_cards(film, len(film.frames) - 1, drawn)
-    return render(drawn, prefix, card_spaces(film, drawn), states, title, width)
+    room, states = card_spaces(film, drawn), on_cards(film, len(film.frames) - 1, drawn)
+    return render(drawn, prefix, room, states, title, HALF_WIDE if beside else PAGE_WIDE)
 
 
 def home(

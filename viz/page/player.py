@@ -116,16 +116,10 @@ class Player(Page):
         """Return the page's values; if too large, without the drawings of single open groups."""
         values = super()._values(room)
         if room < 0:
-            kept = [
-                {
-                    **g,
-                    "views": {
-                        k: v for k, v in g["views"].items() if k in (g["shown"], g["layers"])
-                    },
-                }
-                for g in values["data"]["graphs"]
-            ]
-            values["data"] = {**values["data"], "graphs": kept}
+            graphs = [dict(g) for g in values["data"]["graphs"]]
+            for g in graphs:
+                g["views"] = {k: v for k, v in g["views"].items() if k in (g["shown"], g["layers"])}
+            values["data"] = {**values["data"], "graphs": graphs}
         return values
 
     def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:

@@ -31,7 +31,7 @@ ASIDE = 9  # between an arrow and the lane of its gradient, px
 TIP, CORNER = 6, 5  # length of a lane's tip, and how far it stays from a card's corners, px
 PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
 PAGE_HIGH = 420  # of what is seen of a drawing at once, px
-SHORTEST, LONGEST, DOWN = 34, 84, 38  # of arrows: to the right, and down, px
+SHORTEST, LONGEST, DOWN, LOW = 34, 84, 38, 30  # of arrows: to the right, down, and on a phone, px
 FOLLOWED = (
     0.9  # how much of what is seen in rows counts: a drawing without turns is easier to follow
 )
@@ -147,11 +147,10 @@ class Drawing:
         )
 
     def _reference(self, e: PictureEdge) -> str:
-        ref = self._begins.get(e.id)
-        if ref is None:
+        if e.id not in self._begins:
             return ""
-        place = self.there.nodes[ref.id]
-        return ref.svg(self.prefix, place.x, place.y)
+        place = self.there.nodes[self._begins[e.id].id]
+        return self._begins[e.id].svg(self.prefix, place.x, place.y)
 
     def _lane_of(self, e: PictureEdge) -> str:
         points = self.way(e, True)
@@ -174,8 +173,9 @@ class Drawing:
             return points
         apex = max(self._courses[e.id].tip, key=lambda p: dist(p, points[-1]), default=points[-1])
         start = self._begins[e.id].id if e.id in self._begins else e.source
-        dx, dy = (ASIDE * self._sides[e.id] * part for part in _normal(points))
-        lane = [(x + dx, y + dy) for x, y in points[::-1]]
+        s, near = ASIDE * self._sides[e.id], (points[0], *points, points[-1])
+        across = [_normal((near[i], near[i + 2])) for i in range(len(points))]
+        lane = [(x + s * u, y + s * v) for (x, y), (u, v) in zip(points, across, strict=True)][::-1]
         lane[:2] = _lane_end(lane[0], lane[1], apex, self.there.nodes[e.target], 0)
         lane[:-3:-1] = _lane_end(lane[-1], lane[-2], points[0], self.there.nodes[start], TIP)
         return tuple(lane)
@@ -230,25 +230,26 @@ def _direction(
     """Return whether to lay out downwards, if more is visible then, and the gap between ranks."""
     columns = _columns(picture)
     sizes = [[cards[i].size for i in ids] for ids in columns]
-    groups = picture.groups
-    along = FRAME * len(groups) + 2 * EDGE  # of frames, one behind the other; and one in the other
-    beside = (FRAME + FRAME_NAME) * max((path.count("/") + 1 for path in groups), default=0)
+    along = (
+        FRAME * len(picture.groups) + 2 * EDGE
+    )  # of frames, one behind the other; and one in the other
+    beside = (FRAME + FRAME_NAME) * max((path.count("/") + 1 for path in picture.groups), default=0)
     long = sum(max(w for w, _ in column) for column in sizes) + along
-    gaps = max(len(columns) - 1, 1)
+    gaps, fall = max(len(columns) - 1, 1), DOWN if width > high else LOW
     across = (
         long + gaps * SHORTEST,
         max(sum(h + ASIDE for _, h in rank) for rank in sizes) + beside,
     )
     down = (
         max(sum(w + ASIDE for w, _ in rank) for rank in sizes) + beside,
-        sum(max(h for _, h in rank) for rank in sizes) + gaps * DOWN + along,
+        sum(max(h for _, h in rank) for rank in sizes) + gaps * fall + along,
     )
     right, below = _seen(*across, width, high), _seen(*down, width, high)
     rows = range(2, len(columns) + 1)
     wraps = max((_seen(across[0] / n, n * across[1], width, high) for n in rows), default=0)
     followed = FOLLOWED if width > high else STRAIGHT
     if not picture.edges or (below > right and below > followed * wraps):
-        return True, DOWN
+        return True, fall
     return False, max(SHORTEST, min((width - long) / gaps, LONGEST))
 
 
@@ -299,7 +300,9 @@ def _lane_sides(picture: Picture, courses: Mapping[str, Course]) -> dict[str, in
     for ids in beside.values():
         placed = sorted(ids, key=lambda i: _bulge(courses[i].points))
         for k, i in enumerate(placed):
-            sides[i] = -1 if 2 * (k + 1) <= len(placed) else 1
+            points, last = courses[i].points, len(placed) - 1
+            inner = not last and _bulge(points) > _bulge((points[0], points[-1])) + ASIDE
+            sides[i] = -1 if inner or 2 * k < last else 1
     return sides
 
 
@@ -319,9 +322,11 @@ def _normal(points: tuple[Point, ...]) -> Point:
 def _lane_end(end: Point, near: Point, at: Point, card: Box, gap: float) -> tuple[Point, Point]:
     """Return a lane's end and its handle, on the border that its arrow meets `at`."""
     low, size = (card.x, card.y), (card.width, card.height)
-    k = min((0, 1), key=lambda k: min(abs(at[k] - low[k]), abs(at[k] - low[k] - size[k])))
+    borders = [min(abs(at[k] - low[k]), abs(at[k] - low[k] - size[k])) for k in (0, 1)]
+    past = [max(low[k] - end[k], end[k] - low[k] - size[k], 0) for k in (1, 0)]  # of a corner
+    k = int(borders[1] + past[1] < borders[0] + past[0])
     out = 1 if at[k] > low[k] + size[k] / 2 else -1
-    edge, first = at[k] + out * gap, low[1 - k] + CORNER
+    edge, first = low[k] + size[k] * (out > 0) + out * gap, low[1 - k] + CORNER
     level = min(max(end[1 - k], first), first + size[1 - k] - 2 * CORNER)
     handle = out * max(out * near[k], out * edge + 1)
     return ((edge, level), (handle, level)) if k == 0 else ((level, edge), (level, handle))

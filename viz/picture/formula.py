@@ -89,7 +89,8 @@ def whole(picture: Picture) -> str:
 def heading(picture: Picture, kind: Pair) -> Pair:
     """Return the kind of graph, and its formula, or else what repeats in it."""
     if picture.owners:  # of a loop a formula would mislead
-        return kind
+        ops = dict.fromkeys(n.op for n in picture.nodes if n.id in picture.owners.values())
+        return row("heading", title=kind, formula=(", ".join(ops),) * 2)
     formula = whole(picture)
     said = (formula, formula) if formula else _repeating(picture)
     return row("heading", title=kind, formula=said) if said else kind
