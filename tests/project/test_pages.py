@@ -232,7 +232,9 @@ def test_a_page_plays_and_fits_and_asks_for_nothing(
     for width in (1440, 390):
         assert fits_and_plays(page, width) == 1
     read = "flatMap(e => ['aria-label', 'title'].map(name => e.getAttribute(name)))"
-    names = page.evaluate(f"[...document.querySelectorAll('main [aria-label], main [title]')].{read}")
+    names = page.evaluate(
+        f"[...document.querySelectorAll('main [aria-label], main [title]')].{read}"
+    )
     names = [name for name in names if name]
     assert len(names) > 20
     assert not [name for name in names if " / " in name], "names are read out, and in one language"

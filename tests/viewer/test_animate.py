@@ -112,7 +112,7 @@ def test_values_travel_from_the_card_that_has_them_to_the_one_that_reads_them() 
         "of the second call of one, and of the first of the other"
     )
     for step in range(scene.steps):
-        for stage, _ in scene.lefts():
+        for stage, _ in scene.stages_with_x():
             for (e, flow), chip in zip(stage.flows(step), stage.chips(step), strict=True):
                 ends = [e.target, e.source] if flow.back else [e.source, e.target]
                 for i, point in zip(ends, (chip.way[0], chip.way[-1]), strict=True):

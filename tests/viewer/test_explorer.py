@@ -18,7 +18,7 @@ from minigrad.interop.captured import Builder
 from viz.explorer.content import Content
 from viz.explorer.explorer import Explorer
 from viz.explorer.findings import findings, path_of, slowest
-from viz.explorer.modules import Module, assigned, module_tree
+from viz.explorer.modules import Module, assigned_name, module_tree
 from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
 from viz.explorer.still import Still
 from viz.explorer.witness import RunRecorder
@@ -123,7 +123,7 @@ def test_a_flat_model_of_thousands_of_operators_shows_few_parts() -> None:
     ],
 )
 def test_lines_are_called_like_what_they_assign(line: str, name: str) -> None:
-    assert assigned(f"a.py:3\n{line}") == name
+    assert assigned_name(f"a.py:3\n{line}") == name
 
 
 def test_statistics_are_of_the_finite_elements() -> None:
@@ -346,7 +346,7 @@ def test_times_are_those_of_several_runs_and_parameters_are_marked_as_fixed() ->
     seen = RunRecorder(model)
     assert len(seen.rounds) == 5
     node = seen.operators[0]
-    assert seen.least(node) == min(took[node] for took in seen.rounds)
+    assert seen.min_time(node) == min(took[node] for took in seen.rounds)
     assert not seen.fixed & {*seen.operators}
     build = Builder()
     x = build.placeholder("x", np.ones((2, 3), np.float32))

@@ -325,7 +325,7 @@ def test_a_long_loop_counts_on_where_it_is_not_shown() -> None:
     with mg.Graph():
         x = mg.placeholder("x", shape=())
         graph = mg.build_graph(x, mg.while_loop(lambda a: a < 400, lambda a: a + 1, x))
-    shown = film(graph, {"x": 0}).ticking()
+    shown = film(graph, {"x": 0}).timed()
     assert "802 operators run" in shown.frames[-1].caption[0]
     assert score_lanes([(shown, "")])[0]["counted"][-1][2] == 802
     last = [f.caption[0] for f in shown.frames if "clock_run" in f.ticks][-1]

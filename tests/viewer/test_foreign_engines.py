@@ -12,7 +12,7 @@ import viz
 from minigrad_lessons.lesson import my_engine as mine
 from viz.film.foreign_film import other_film
 from viz.page.player import Player
-from viz.picture.foreign_engines import behind
+from viz.picture.foreign_engines import ancestors_of
 
 
 @pytest.fixture(autouse=True)
@@ -150,6 +150,6 @@ def test_a_sum_that_is_none_is_told_as_one() -> None:
 def test_a_cycle_that_a_wrong_engine_tells_of_comes_to_an_end() -> None:
     x = mine.Node("Placeholder", name="x")
     y = x * x
-    assert {*behind([y], {x: (y,)})} == {x, y}
+    assert {*ancestors_of([y], {x: (y,)})} == {x, y}
     told = captions(Player([other_film([y], {}, [])]))
     assert told[-1] == "done: nothing was noted about these nodes."

@@ -13,7 +13,7 @@ import minigrad as mg
 import viz
 from viz.film.film import Film, latest
 from viz.film.node_details import node_details
-from viz.film.states import counted, on_cards, states
+from viz.film.states import members, on_cards, states
 from viz.picture.cards import State
 
 pytestmark = pytest.mark.usefixtures("english")
@@ -117,7 +117,7 @@ def test_a_folded_layer_is_filled_by_what_of_it_has_run(which: str) -> None:
     film = (viz.step(dynamic) if which == "dynamic" else viz.step(static, feed)).films[0]
     folded = film.view(())
     first = next(n for n in folded.nodes if n.name == "linear1")
-    product, added = (film.tracks[i] for i in counted(film.picture, first))
+    product, added = (film.tracks[i] for i in members(film.picture, first))
     half, over = (track.values[0][0] for track in (product, added))
     given, part, after = (states(film, i, folded)[first.id] for i in (half - 1, half, over))
     assert (given.born, given.done) == (which == "static", 0)

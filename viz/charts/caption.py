@@ -15,8 +15,8 @@ from viz.picture.style import AXIS, PIXEL, TICK
 __all__ = [
     "BEHIND",
     "SPACED",
-    "across",
     "align",
+    "axes_width",
     "caption",
     "folded",
     "is_slim",
@@ -43,14 +43,14 @@ def is_slim(inches: float) -> bool:
     return bool(inches < SLIM)
 
 
-def across(axes: Any) -> float:
+def axes_width(axes: Any) -> float:
     """Return the width of the axes in pixels of a page."""
     return float(axes.get_window_extent().width * 72 / axes.figure.dpi / PIXEL)
 
 
 def folded(text: str, axes: Any, width: float = 0) -> str:
     """Wrap a text to a width, by default that of the axes, into lines of similar length."""
-    width = width or across(axes)
+    width = width or axes_width(axes)
     lines = fold_text(text, width)
     tried = (fold_text(text, part * width) for part in EVEN)
     alike = (x for x in tried if len(x) == len(lines) and not x[-1].endswith("…"))
@@ -87,13 +87,13 @@ def align(figure: Any, title: Any) -> None:
 def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str]]) -> None:
     """Name each line where it ends (x, y, name); a fine stroke joins a name that was moved."""
     axes.get_ylim()  # also brings the transforms up to date
-    room = LONG[is_slim(across(axes) / AXES / 96)]
+    room = LONG[is_slim(axes_width(axes) / AXES / 96)]
     names = ["\n".join(fold_text(name, room)) for *_, name in ends]
     high = axes.get_window_extent().height * 72 / axes.figure.dpi
     at = (axes.transData - axes.transAxes).transform([(x, y) for x, y, *_ in ends])
     sizes = np.array([name.count("\n") + 1 for name in names]) * LINE * PIXEL / high
     placed = spread(np.clip(at[:, 1], 0, 1), sizes)
-    right = 1 + LEAD / across(axes)
+    right = 1 + LEAD / axes_width(axes)
     for (x, y), height, name in zip(at, placed, names, strict=True):
         place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction"}
         if abs(height - y) * high > MOVED:

@@ -135,7 +135,7 @@ def graph_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = 
         ]
         if not backward:
             return mg.build_graph(nodes, model(*nodes))
-        loss = _total(model(*nodes))
+        loss = _sum_outputs(model(*nodes))
         trained = [v for v in graph.nodes if v.op.name == "Variable"]
         differentiable = [x for x in (*nodes, *trained) if x.dtype.kind == "f"]
         found = [g for g in mg.gradients(loss, differentiable) if g is not None]
@@ -163,7 +163,7 @@ def measured_of(
         del result
         return Measured(np.asarray(recording.alive, np.int64), 0)
     with listen(recording), mg.enable_grad():
-        loss: Tensor = _total(model(*tensors))
+        loss: Tensor = _sum_outputs(model(*tensors))
         kept, leaves = _tape(loss, recording)
         found = mg.grad(loss, leaves, allow_unused=True)
     del found
@@ -207,7 +207,7 @@ def as_input(x: Any) -> Any:
     return array.astype(mg.float32) if array.dtype == mg.float64 else array
 
 
-def _total(y: Any) -> Any:
+def _sum_outputs(y: Any) -> Any:
     """Sum all that a function returns to one number to differentiate."""
     first, *rest = y if isinstance(y, (list, tuple)) else [y]
     total = mg.sum(first)

@@ -57,17 +57,17 @@ def _source(svg: str, attribute: str, page: bool) -> str:
     width, height = size_of(shown)
     shown = SIZE.sub(f'width="{width}" height="{height}"', shown, count=1)
     shown = re.sub(r"<metadata>.*?</metadata>", "", shown, flags=re.DOTALL)
-    shown = re.sub(r"\s*\n\s*", " ", COLOR.sub(_variable, TEXT.sub(_fitted, shown)))
+    shown = re.sub(r"\s*\n\s*", " ", COLOR.sub(_variable, TEXT.sub(_fit_text, shown)))
     face = face_in_page("".join(map(unescape, WORDS.findall(shown)))) if page else ""
     if page:
         shown = shown.replace(SYSTEM, "")
-    style = f"<style>{face or face_in_cell(shown)}{_dark(shown)}</style>"
+    style = f"<style>{face or face_in_cell(shown)}{_dark_rule(shown)}</style>"
     shown = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + style, shown, count=1)
     source = base64.b64encode(shown.encode()).decode()
     return f'width="{width}" height="{height}" {attribute}="data:image/svg+xml;base64,{source}"'
 
 
-def _fitted(found: re.Match[str]) -> str:
+def _fit_text(found: re.Match[str]) -> str:
     size, rest, words = found.groups()
     length = float(size) * sum(_widths().get(c, UNKNOWN) for c in unescape(words))
     return (
@@ -81,7 +81,7 @@ def _variable(found: re.Match[str]) -> str:
     return f"var(--{color[1:]}, {color})" if color in _darks() else color
 
 
-def _dark(svg: str) -> str:
+def _dark_rule(svg: str) -> str:
     """Return the CSS rule that sets the dark variants of the colours in the SVG."""
     declarations = "".join(f"--{a[1:]}:{b};" for a, b in _darks().items() if f"(--{a[1:]}," in svg)
     return f"@media (prefers-color-scheme: dark) {{ svg {{ {declarations} }} }}"

@@ -11,7 +11,7 @@ from minigrad.compiler import Program
 from minigrad.compiler.plan import ALIGNMENT
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
-from viz.charts.caption import BEHIND, across, caption, is_slim
+from viz.charts.caption import BEHIND, axes_width, caption, is_slim
 from viz.charts.chart import Chart, Row
 from viz.charts.held import Life, Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.picture import mpl, theme
@@ -230,7 +230,7 @@ def _name_bar(axes: mpl.Axes, y: float, life: Life, ends: tuple[float, float]) -
     """Write what a bar is in it, after it or before it, where there is room."""
     sides = {"within": life.end + 1 - life.start, "after": ends[1] - life.end - 1}
     sides["before"] = life.start - ends[0]
-    name, pixel = life.name, (ends[1] - ends[0]) / across(axes)
+    name, pixel = life.name, (ends[1] - ends[0]) / axes_width(axes)
     fits = [side for side, room in sides.items() if room > (wide(name, SMALL) + 8) * pixel]
     side = fits[0] if fits else max(sides, key=lambda each: sides[each])
     while len(name) > 2 and sides[side] < (wide(name, SMALL) + 8) * pixel:

@@ -11,7 +11,7 @@ from typing import Any
 from minigrad.compiler import Program
 from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
-from viz.charts.caption import SPACED, across, caption, folded
+from viz.charts.caption import SPACED, axes_width, caption, folded
 from viz.charts.chart import Chart, Row
 from viz.charts.memory import one_scale_fits
 from viz.picture import mpl, theme
@@ -137,7 +137,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
         names = [row("chart_on", device=d)[i] for d in devices]
         if saves and panel is panels[0]:
             names.append(row("chart_one_device", time=seconds(schedule.total))[i])
-            _in_turn(axes, schedule, scale)
+            _draw_serial(axes, schedule, scale)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(-0.004 * width * scale, width * scale * 1.004)
@@ -199,7 +199,7 @@ def _bars(
         for t in tasks:
             start, length = t.start * scale, t.cost * scale
             axes.broken_barh([(start, length)], (device - 0.36, 0.72), **panel.look(t.node in path))
-            room = length / width * across(axes)
+            room = length / width * axes_width(axes)
             name, letters = t.node.name.split("/")[-1], int(room / NAMED)
             number = numbers.get(t.node)
             if len(name) > letters and number is not None and len(str(number)) <= letters:
@@ -211,7 +211,7 @@ def _bars(
     return numbered
 
 
-def _in_turn(axes: mpl.Axes, schedule: Schedule, scale: float) -> None:
+def _draw_serial(axes: mpl.Axes, schedule: Schedule, scale: float) -> None:
     """Draw the same tasks one after another, below the devices, as one device would run them."""
     costs = [t.cost * scale for t in schedule.tasks]
     ends = list(accumulate(costs))
@@ -222,7 +222,7 @@ def _in_turn(axes: mpl.Axes, schedule: Schedule, scale: float) -> None:
     place: dict[str, Any] = {"va": "center", "size": TICK, "color": soft}
     for (begin, length), t in zip(bars, schedule.tasks, strict=True):
         name = t.node.name.split("/")[-1]
-        if len(name) * NAMED < length / ends[-1] * across(axes):
+        if len(name) * NAMED < length / ends[-1] * axes_width(axes):
             axes.text(begin + length / 2, schedule.devices, name, ha="center", **place)
 
 

@@ -74,7 +74,7 @@ class Content:
         spread(self.tree, depth, opened)
         self.nodes: list[dict[str, Any]] = []
         self._numbers: dict[int, int] = {}  # of modules, by id
-        self._enter(self.tree, None)
+        self._add(self.tree, None)
         self.parameters = [self._parameter(n, model) for n in seen.parameters]
         self._mark_differences(model)
         tables = {"portraits": self._portraits, "lines": self._lines, "formulas": self._formulas}
@@ -117,7 +117,7 @@ class Content:
             "formula": _number(self._formulas, node.op.name, forward(node.op, names, node.attrs)),
             "reads": list(dict.fromkeys(reads)),
             "line": self._line(self._where(node)),
-            "ms": short(seen.least(node)),
+            "ms": short(seen.min_time(node)),
         }
         used = [self._parameters[x] for x in node.inputs if x in self._parameters]
         back, kept = short(seen.milliseconds_back[node]), seen.kept[node]
@@ -181,7 +181,7 @@ class Content:
             number = self._known[where] = _number(self._lines, place, line)
         return number
 
-    def _enter(self, part: Module | int, parent: int | None, within: Module | None = None) -> None:
+    def _add(self, part: Module | int, parent: int | None, within: Module | None = None) -> None:
         """Add a part of the tree; a module with a single operator is that operator."""
         number = len(self.nodes)
         if isinstance(part, int):
@@ -205,4 +205,4 @@ class Content:
             row["repeats"] = True
         for child in part.parts:
             row["children"].append(len(self.nodes))
-            self._enter(child, number)
+            self._add(child, number)

@@ -20,8 +20,8 @@ def findings(data: Mapping[str, Any], rounds: Sequence[Sequence[float]] = ()) ->
 
     rounds: how long each operator took in several runs.
     """
-    found = _find_nonfinite(data) or _gradients(data)  # after NaN, gradients say nothing of layers
-    found += [*_silent(data), *_find_unusual(data)]
+    found = _find_nonfinite(data) or _uneven_gradients(data)  # gradients say nothing after NaN
+    found += [*_find_silent(data), *_find_unusual(data)]
     if "failed" not in data:
         found += _find_slowest(data, rounds or [[*map(_time, data["operators"])]])
     return sorted(found, key=lambda x: not x["bad"])
@@ -65,7 +65,7 @@ def _find_nonfinite(data: Mapping[str, Any]) -> list[Finding]:
     return found
 
 
-def _gradients(data: Mapping[str, Any]) -> list[Finding]:
+def _uneven_gradients(data: Mapping[str, Any]) -> list[Finding]:
     """Find how the gradients of the weights differ from layer to layer."""
     if not data["backward"]:
         return []
@@ -93,7 +93,7 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
     return [_finding("explorer_gradients", top, False, **fields)]
 
 
-def _silent(data: Mapping[str, Any]) -> list[Finding]:
+def _find_silent(data: Mapping[str, Any]) -> list[Finding]:
     """Find ReLUs whose outputs are almost all zero."""
     operators, portraits = data["operators"], data["portraits"]
     relus = [i for i, o in enumerate(operators) if o["op"] in RECTIFIERS and "v" in o]

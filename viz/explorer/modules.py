@@ -195,7 +195,7 @@ def _unwrap(root: Module) -> None:
         if not large:
             return
         wrapper, at = large[0], root.parts.index(large[0])
-        if len(wrapper.parts) == 1 or (_equal(wrapper) and len(wrapper.parts) + at > MOST // 2):
+        if len(wrapper.parts) == 1 or (_uniform(wrapper) and len(wrapper.parts) + at > MOST // 2):
             return
         for part in wrapper.parts:
             if isinstance(part, Module) and part.name.isdigit():
@@ -203,7 +203,7 @@ def _unwrap(root: Module) -> None:
         root.parts[at : at + 1] = wrapper.parts
 
 
-def _equal(module: Module) -> bool:
+def _uniform(module: Module) -> bool:
     """Return whether a module is a sequence of modules of one class."""
     kinds = {_kind(p) for p in module.parts}
     several = all(isinstance(p, Module) and p.count() > 1 for p in module.parts)
@@ -217,11 +217,11 @@ def _without_number(name: str) -> str:
 
 def _fold(module: Module, lines: Sequence[str]) -> None:
     """Fold what has too many parts: equal neighbours, then operators of one line, then runs."""
-    module.repeats = _equal(module)
+    module.repeats = _uniform(module)
     if len(module.parts) > MOST and not module.repeats:
         module.parts = _equal_neighbours(module.parts)
         if len(module.parts) > MOST:
-            module.parts = _by_lines(module.parts, lines)
+            module.parts = _group_by_lines(module.parts, lines)
         while len(module.parts) > MOST + MOST // 2:
             module.parts = _in_runs(module.parts)
     for part in module.parts:
@@ -257,7 +257,7 @@ def _kind(part: Module | int) -> str:
     return "" if isinstance(part, int) else part.kind or _without_number(part.name)
 
 
-def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Module | int]:
+def _group_by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Module | int]:
     """Group neighbouring operators of one line of code, named after its result."""
     found: list[Module | int] = []
     for part in parts:
@@ -267,7 +267,7 @@ def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Modul
         if line and isinstance(last, Module) and last.kind == line:
             last.parts.append(part)
         elif line:
-            found.append(Module(assigned(line), line, [part]))
+            found.append(Module(assigned_name(line), line, [part]))
         else:
             found.append(part)
     for i, part in enumerate(found):
@@ -277,7 +277,7 @@ def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Modul
     return found if len(found) > 1 else list(parts)  # a group of all of them folds nothing
 
 
-def assigned(line: str) -> str:
+def assigned_name(line: str) -> str:
     """Return what a line of code assigns: "h" for "h = x + y"; else the line itself, cut short."""
     text = line.rpartition("\n")[2].strip()
     found = re.match(r"([A-Za-z_][\w.]*(?:, *[A-Za-z_]\w*)*) *[-+*/@]?= *[^=]", text)

@@ -100,12 +100,12 @@ def _picture(x: Any, width: int, height: int) -> Portrait:
     codes = np.where(finite, codes, np.where(np.isneginf(cells), EMPTY, SPOILT))
     each = tuple(map(short, cells.reshape(-1))) if tile in (0, "row") and x.size <= SMALL else ()
     if tile == "row":  # a long vector, wrapped like text
-        codes, tile = _wrapped(codes.reshape(-1), width), 0
+        codes, tile = _wrap(codes.reshape(-1), width), 0
     found = {"w": codes.shape[1], "h": codes.shape[0], "tile": int(tile), "cells": _text(codes)}
     return found | {"values": each} if len(each) == x.size else found
 
 
-def _wrapped(codes: Any, width: int) -> Any:
+def _wrap(codes: Any, width: int) -> Any:
     rows = -(-codes.size // width)
     columns = -(-codes.size // rows)
     return np.append(codes, np.full(rows * columns - codes.size, EMPTY)).reshape(rows, columns)
@@ -124,8 +124,8 @@ def _cells(x: Any, width: int, height: int) -> tuple[Any, Any]:
         x = x[0] if x.shape[1] > 1 and x.shape[2] > 1 else x.reshape(x.shape[0], -1)
     if x.ndim < 2 or 1 in x.shape:
         flat = x.reshape(-1)
-        return _averaged(flat[None], 1, min(flat.size, width * height)), "row"
-    return _averaged(x, min(x.shape[0], height), min(x.shape[1], width)), 0
+        return _block_means(flat[None], 1, min(flat.size, width * height)), "row"
+    return _block_means(x, min(x.shape[0], height), min(x.shape[1], width)), 0
 
 
 def _tiles(x: Any, width: int, height: int) -> tuple[Any, Any]:
@@ -133,7 +133,7 @@ def _tiles(x: Any, width: int, height: int) -> tuple[Any, Any]:
     channels, rows, columns = x.shape
     if rows == columns == 1 or (channels == 1 and min(rows, columns) == 1):
         flat = x.reshape(-1)
-        return _averaged(flat[None], 1, min(flat.size, width * height)), "row"
+        return _block_means(flat[None], 1, min(flat.size, width * height)), "row"
     longest = max(rows, columns)
     if channels <= 3:
         size = min(height, longest)
@@ -146,13 +146,13 @@ def _tiles(x: Any, width: int, height: int) -> tuple[Any, Any]:
     tall, wide = max(1, round(size * rows / longest)), max(1, round(size * columns / longest))
     for place, channel in enumerate(chosen):
         top, left = (size - tall) // 2, (size - wide) // 2
-        made = _averaged(x[channel], min(rows, tall), min(columns, wide))
+        made = _block_means(x[channel], min(rows, tall), min(columns, wide))
         small[place, top : top + made.shape[0], left : left + made.shape[1]] = made
     grid = small.reshape(down, across, size, size).swapaxes(1, 2)
     return grid.reshape(down * size, across * size), size
 
 
-def _averaged(x: Any, rows: int, columns: int) -> Any:
+def _block_means(x: Any, rows: int, columns: int) -> Any:
     """Average an array to so many rows and columns: each cell is the mean of its elements.
 
     Of more than 16 rows or columns in a cell only every so many are looked at.

@@ -61,18 +61,18 @@ class RunRecorder:
         self._last = time.thread_time()
         with listen(self._hear):
             model.play_again()
-            self._settle(model)
+            self._record_gradients(model)
             for _ in range(min(ROUNDS, int(BUDGET / max(1, sum(self.rounds[0].values()))))):
                 self.rounds.append({})
                 model.play_again(rebuilt=False)
         self.rounds = self.rounds[1:] or self.rounds  # the first one had cold caches
         self.totals = [took.copy() for took in self.rounds]
         for node, source in self._owner.items():
-            self.milliseconds_back[source] += self.least(node)
+            self.milliseconds_back[source] += self.min_time(node)
             for total, took in zip(self.totals, self.rounds, strict=True):
                 total[source] = total.get(source, 0.0) + took.get(node, 0.0)
 
-    def least(self, node: Node) -> float:
+    def min_time(self, node: Node) -> float:
         """Return the least time that the kernel of a node took."""
         return min(took.get(node, 0.0) for took in self.rounds)
 
@@ -117,7 +117,7 @@ class RunRecorder:
         """The nodes that are whole gradients; read when all are built."""
         return {x for x in self._sums.values() if isinstance(x, Node)}
 
-    def _settle(self, model: Captured) -> None:
+    def _record_gradients(self, model: Captured) -> None:
         """Record each node's gradient, and what the backward pass reads of it."""
         for node, total in self._sums.items():
             if found := self._portraits.get(total) or self.values.get(total):

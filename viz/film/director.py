@@ -16,7 +16,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
-from viz.film.facts import code_of, facts_of, filled, spec_of
+from viz.film.facts import code_of, facts_of, filled_formula, spec_of
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, operand
 from viz.film.shares import BackwardPasses, share, share_caption
 from viz.picture import formula
@@ -124,7 +124,7 @@ class Director:
                 track.facts = facts_of(key, spec_of(key), [spec_of(x) for x in key.inputs], names)
                 if isinstance(key, TapeNode) and key.saved is None:  # a backward pass used it
                     track.facts = replace(track.facts, kept=None)
-            for value in _held(key, values):
+            for value in _known_value(key, values):
                 track.values.append((0, summarize(value)))
             if isinstance(key, Tensor) and key.grad is not None:
                 track.gradients.append((0, summarize(key.grad._array)))
@@ -253,14 +253,14 @@ class Director:
             return
         summary = self._summary(value)
         names = [self.nodes[x].label for x in box.inputs]
-        text = filled(node, names, operands)
+        text = filled_formula(node, names, operands)
         key = "step_both" if at_once else "step_run_back" if sort == "gradient" else "step_run"
         caption = self._caption(i, key, name=box.label, formula=text, value=summary.said)
         carried = [self._summary(x) for x in operands or [None] * len(node.inputs)]
         if summary.bad and not any(x.bad for x in carried):
             summary = replace(summary, origin=True)
             if not self.bad:
-                self.bad = caption = _gave_bad(node, box.label, operands, value)
+                self.bad = caption = _nan_message(node, box.label, operands, value)
         flows = {
             self.edge_ids[i, k]: Flow(x) for k, x in enumerate(carried) if (i, k) in self.edge_ids
         }
@@ -357,7 +357,7 @@ class Director:
         self._keep(i, total)
 
 
-def _held(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
+def _known_value(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
     """Return [value] if known without a run (a tensor's, a tape's number, `values`'), else []."""
     if isinstance(key, tuple):
         node, index = key
@@ -367,7 +367,7 @@ def _held(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
     return [values[key]] if key in values else []
 
 
-def _gave_bad(node: BaseNode, name: str, operands: Sequence[Any], value: Any) -> Pair:
+def _nan_message(node: BaseNode, name: str, operands: Sequence[Any], value: Any) -> Pair:
     """Say which operator gave NaN or infinity, from which numbers, and in which line."""
     read = [np.asarray(getattr(x, "data", x)) for x in operands]
     result = np.asarray(getattr(value, "data", value))

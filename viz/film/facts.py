@@ -57,12 +57,12 @@ def facts_of(
         formula.forward(node.op, names, node.attrs) if names else "",
         tuple(names),
         tuple(rule for rule in found if rule[1]),
-        None if targets is None else kept_for(node, targets, spec, specs, called),
+        None if targets is None else reads_of_rules(node, targets, spec, specs, called),
         "" if node.where.filename.startswith(OWN) else node.where.label,
     )
 
 
-def kept_for(
+def reads_of_rules(
     node: BaseNode, targets: Iterable[int], spec: Spec, specs: Sequence[Spec], called: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
     """Return which of the result and the operands the gradient rules read, and for which operands.
@@ -85,7 +85,7 @@ def kept_for(
     return tuple((what, tuple(names)) for what, names in whom.items())
 
 
-def filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> str:
+def filled_formula(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> str:
     """Return the formula with names, and with numbers if they are short: x × x = 2 × 2."""
     text = formula.forward(node.op, names, node.attrs)
     values = [written(x) for x in operands]

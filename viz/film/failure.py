@@ -48,7 +48,7 @@ def failure(error: BaseException, names: Mapping[int, str]) -> Failure:
     refused = next(_refused(frames), None)
     if refused is not None:
         return _failed_graph(*refused, error, names)
-    found = _so_far(frames, names)
+    found = _newest_graph(frames, names)
     # An error of Python's own says nothing about the graph that happened to be there.
     return found if isinstance(error, GraphError) else replace(found, failed="")
 
@@ -127,7 +127,7 @@ def _failed_graph(
     return Failure(whole, box.id, ran)
 
 
-def _so_far(frames: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> Failure:
+def _newest_graph(frames: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> Failure:
     """Return the newest tensor or node in a frame, with all that it depends on."""
     for local in frames:
         tensors = [x for x in local.values() if isinstance(x, Tensor)]

@@ -200,16 +200,16 @@ class Film:
         drawn = self.picture.fold(opened)
         return drawn.with_tensors() if self.tensors else drawn
 
-    def giving(self, outputs: Iterable[Any]) -> Film:
+    def with_outputs(self, outputs: Iterable[Any]) -> Film:
         """Return the film with the outputs of its run among its results, by their positions."""
         given: dict[tuple[str, ...], Any] = {
             ("output", str(i)): np.asarray(y) for i, y in enumerate(outputs)
         }
         return replace(self, results={**given, **self.results})
 
-    def ticking(self) -> Film:
+    def timed(self) -> Film:
         """Return the film with clock ticks in its captions, for one that runs beside another."""
-        return replace(self, frames=tuple(map(_ticking, self.frames)))
+        return replace(self, frames=tuple(map(_with_ticks, self.frames)))
 
     def text(self) -> Pair:
         """Return the captions, numbered: the same content without a browser."""
@@ -226,7 +226,7 @@ def scales(films: Iterable[Film]) -> Scales:
     return Scales(scale(values), scale(gradients))
 
 
-def _ticking(frame: Frame) -> Frame:
+def _with_ticks(frame: Frame) -> Frame:
     parts = [row("tick", clock=ROWS[clock], number=n) for clock, n in frame.ticks.items()]
     english, chinese = (", ".join(pair[i] for pair in parts) for i in (0, 1))
     ticks = row("step_tick", ticks=(english, chinese), what=frame.caption)

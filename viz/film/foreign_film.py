@@ -16,7 +16,7 @@ import numpy as np
 
 from viz.film.film import BUILT, GRADIENT, RUN, Facts, Film, Flow, Frame, Mark, Track, operand
 from viz.picture import formula
-from viz.picture.foreign_engines import behind, is_other, other_picture
+from viz.picture.foreign_engines import ancestors_of, is_foreign, other_picture
 from viz.picture.summary import summarize
 from viz.words.text import Pair, row
 
@@ -34,9 +34,9 @@ def other_film(
     start, as a leaf has.
     """
     recorded = vars_of(outputs[0]).get("EVENTS", ()) if recorded is None else recorded
-    events = [e for e in recorded if is_other(e[1])]
+    events = [e for e in recorded if is_foreign(e[1])]
     read = {node: tuple(what) for kind, node, what in events if kind == "built"}
-    nodes = behind(outputs, read)
+    nodes = ancestors_of(outputs, read)
     return _ForeignDirector(nodes, outputs, names).film([e for e in events if e[1] in nodes])
 
 
@@ -64,7 +64,7 @@ class _ForeignDirector:
         for node in nodes:
             if not nodes[node]:
                 self.tracks[self.ids[node]].born = 0
-                self._shows(node, 0, getattr(node, "value", None))
+                self._show_value(node, 0, getattr(node, "value", None))
 
     def film(self, events: Sequence[OtherEvent]) -> Film:
         for (kind, node, what), after in zip(events, [*events, ("", None, None)][1:], strict=True):
@@ -72,11 +72,11 @@ class _ForeignDirector:
                 self._built(node)
             elif kind == "run" and self.nodes.get(node):
                 self._ran(node, *what)
-            elif kind == "passed back" and not is_other(what[1]):
+            elif kind == "passed back" and not is_foreign(what[1]):
                 if what[0] in self.nodes:
-                    self._passed(node, *what)
+                    self._pass_gradient(node, *what)
                 elif id(node) in self.ends:  # from what was computed of it, which is not drawn
-                    self._starts(node, what[2], "step_seeded")
+                    self._seed(node, what[2], "step_seeded")
         marks = [mark for frame in self.frames for mark in frame.marks if mark.sort == "operator"]
         counted = Counter(mark.clock for mark in marks)
         parts = [row(key, count=counted[clock]) for clock, key in COUNTED.items() if counted[clock]]
@@ -84,13 +84,13 @@ class _ForeignDirector:
         self.frames.append(Frame(row("step_done", counts=counts) if parts else row("step_nothing")))
         return Film(self.picture, tuple(self.frames), self.tracks)
 
-    def _tell(
+    def _add_frame(
         self, node: Any, caption: Pair, flows: Mapping[str, Flow], marks: Sequence[Mark]
     ) -> int:
         self.frames.append(Frame(caption, (self.ids[node],), flows, marks=tuple(marks)))
         return len(self.frames) - 1
 
-    def _shows(self, node: Any, frame: int, value: Any) -> None:
+    def _show_value(self, node: Any, frame: int, value: Any) -> None:
         """Show a value at a node from this frame on, unless it was shown before."""
         known = self.tracks[self.ids[node]].values
         summary = summarize(value)
@@ -104,7 +104,7 @@ class _ForeignDirector:
     def _built(self, node: Any) -> None:
         i, facts = self.ids[node], self._facts(node)
         caption = row("step_built_open", name=self.labels[i], formula=facts.formula)
-        self.tracks[i].born = self._tell(node, caption, {}, [Mark(BUILT, i)])
+        self.tracks[i].born = self._add_frame(node, caption, {}, [Mark(BUILT, i)])
         self.tracks[i].facts = facts
 
     def _ran(self, node: Any, value: Any, operands: Sequence[Any]) -> None:
@@ -119,26 +119,26 @@ class _ForeignDirector:
         )
         flows = {self.edges[i, k]: Flow(summarize(x)) for k, x in enumerate(operands)}
         marks = [Mark(BUILT, i), Mark(RUN, i)][not at_once :]
-        frame = self._tell(node, caption, flows, marks)
+        frame = self._add_frame(node, caption, flows, marks)
         track.born, track.facts = frame if at_once else track.born, facts
         track.read.append((frame, tuple(summarize(x).text for x in operands)))
-        self._shows(node, frame, value)
+        self._show_value(node, frame, value)
         for x, given in zip(self.nodes[node], operands, strict=True):
-            self._shows(x, frame, given)  # one that was fed shows its value when it is read
+            self._show_value(x, frame, given)  # one that was fed shows its value when it is read
 
-    def _starts(self, node: Any, value: Any, key: str) -> None:
+    def _seed(self, node: Any, value: Any, key: str) -> None:
         i, summary = self.ids[node], summarize(value)
         caption = row(key, name=self.labels[i], value=summary.text)
-        frame = self._tell(node, caption, {}, [Mark(GRADIENT, i, "seed")])
+        frame = self._add_frame(node, caption, {}, [Mark(GRADIENT, i, "seed")])
         self.tracks[i].gradients.append((frame, summary))
         self.totals[node] = value
 
-    def _passed(self, node: Any, source: Any, share: Any, total: Any) -> None:
+    def _pass_gradient(self, node: Any, source: Any, share: Any, total: Any) -> None:
         i, s = self.ids[node], self.ids[source]
         if source is node:
-            return self._starts(node, share, "step_seeded")
+            return self._seed(node, share, "step_seeded")
         if not self.tracks[s].gradients:
-            self._starts(source, np.ones_like(source.value), "step_seed")
+            self._seed(source, np.ones_like(source.value), "step_seed")
         before = self.tracks[i].gradients[-1:]
         part, whole = summarize(share), summarize(total)
         about = {"source": self.labels[s], "name": self.labels[i]}
@@ -153,6 +153,6 @@ class _ForeignDirector:
         places = [k for k, x in enumerate(self.nodes[source]) if x is node]
         edge = self.edges[s, places[self.sent[source, node] % len(places)]]
         self.sent[source, node] += 1
-        frame = self._tell(node, caption, {edge: flow}, [Mark(GRADIENT, i)])
+        frame = self._add_frame(node, caption, {edge: flow}, [Mark(GRADIENT, i)])
         self.tracks[i].gradients.append((frame, whole))
         self.totals[node] = total

@@ -94,9 +94,9 @@ def film_and_steps(picture: Picture, events: Iterable[Event]) -> tuple[Film, lis
     later = _NodeContributions(director, events_list)
     for event in with_progress(events_list, "progress_events"):
         steps.append(len(director.frames))
-        later.heard(event)
+        later.on_event(event)
         if event.node in picture.ids:
-            _tell(director, event)
+            _direct(director, event)
     later.built_so_far()
     return director.film(), steps
 
@@ -109,7 +109,7 @@ def _initial_leaves(picture: Picture, leaves: Iterable[str]) -> Iterable[str]:
     return (i for i in leaves if readers.get(i, first) == first)
 
 
-def _tell(director: Director, event: Event) -> None:
+def _direct(director: Director, event: Event) -> None:
     """Add the step for one event of a node in the picture."""
     node = event.node
     if event.kind == "built" and isinstance(node, Node):
@@ -154,9 +154,9 @@ class _NodeContributions:
             if isinstance(e.node, Node) and e.node not in ids and phase_of(e.node) == "backward"
         }
 
-    def heard(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if event.kind == "contributed" and isinstance(event.source, Node):
-            self.noted(event)
+            self.add_event(event)
         elif event.kind == "built" and event.node in self.kept_out:
             self.hidden += 1
         elif event.kind in ("built", "run", "read"):
@@ -165,7 +165,7 @@ class _NodeContributions:
             for contribution in self.waiting.get(event.node, ()):
                 contribute(self.director, contribution, self.values)
 
-    def noted(self, event: Event) -> None:
+    def add_event(self, event: Event) -> None:
         """Note that a contribution was built; one without values is ignored."""
         ids = self.director.picture.ids
         if event.value is not None and event.source in ids and event.node in ids:
@@ -225,7 +225,7 @@ def static_film(
             if event.kind in ("read", "run"):
                 values[event.node] = event.value
             if event.node in picture.ids:
-                _tell(director, event)
+                _direct(director, event)
         if error is not None:
             culprit = failing_node(error)
             return director.failed(picture.ids.get(culprit, ""), culprit, error)

@@ -95,7 +95,7 @@ def _replayed(
         events += log.events
         ids |= drawn.ids  # the nodes of each call are the same boxes
     film = event_film(replace(drawn, ids=ids), events)
-    return film.giving(y._array for y in again)
+    return film.with_outputs(y._array for y in again)
 
 
 def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
@@ -116,7 +116,7 @@ def _run_again(
         operands = [_operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)]
         before, context.now.scope = context.now.scope, node.scope
         try:
-            result = new[node] = _again(node, operands)
+            result = new[node] = _rerun(node, operands)
         finally:
             context.now.scope = before
         twin = result[0].creator.inputs[0] if isinstance(result, list) else result.creator
@@ -124,7 +124,7 @@ def _run_again(
         twin.retell(node.code, node.lasti)
 
 
-def _again(node: TapeNode, operands: list[Any]) -> Any:
+def _rerun(node: TapeNode, operands: list[Any]) -> Any:
     """Apply the operation again; a call with several results returns those recorded."""
     if isinstance(node.op, CallOp):
         results = [y for y in node.op.call(operands) if y.creator is not None]
@@ -225,7 +225,7 @@ def replay_graph(
     reached = {e.node for e in contributed}
     own = [y for y in dict.fromkeys(sums) if y in {*leaves} - reached]
     film = static_film(drawn, forward, contributed, runs, extra, problem, own)
-    return film.giving(results)
+    return film.with_outputs(results)
 
 
 def _differentiated(sums: list[Node], leaves: list[Node]) -> GraphError | None:

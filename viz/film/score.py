@@ -188,7 +188,7 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
                 continue
             key = (place, before, inside, node.layer, node.op)
             called = node.label if node.kind in GIVEN else node.sign or node.op
-            name = _within(node.layer, called)
+            name = _qualified(node.layer, called)
             found[i] = key, Row(_label(before, inside, after), True, name)
             for k, x in enumerate(node.inputs):
                 readers.setdefault(x, (found[i][0], k))
@@ -200,7 +200,7 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
             found.update({i: (reader[0], rows[reader[0]])} if reader[0] else {})
         elif i not in found:
             name = node.name or names.get(reader, node.label)
-            found[i] = ("", name, node.layer), Row(_within(node.layer, name), False)
+            found[i] = ("", name, node.layer), Row(_qualified(node.layer, name), False)
     return _disambiguate(found)
 
 
@@ -219,18 +219,18 @@ def _by_call(
             if not inner and nodes[i].kind in GIVEN and i in readers:  # what one call is given
                 inner = readers[i].group.removeprefix(path)
             call = inner.strip("/").partition("/")[0] if repeated(path) and not strips else ""
-            found[i] = ("", path, call), Row(_within(box.group, call or box.name), False)
+            found[i] = ("", path, call), Row(_qualified(box.group, call or box.name), False)
     return found
 
 
 def _disambiguate(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, Row]]:
     """Prefix the labels of rows with operator names where several share one expression."""
     shared = Counter(key[:3] for key in {key for key, row in found.values() if row.is_code})
-    own = {k: f"{_within(*k[3:])}  " if shared[k[:3]] > 1 else "" for k, _ in found.values()}
+    own = {k: f"{_qualified(*k[3:])}  " if shared[k[:3]] > 1 else "" for k, _ in found.values()}
     return {i: (k, row._replace(label=own[k] + row.label)) for i, (k, row) in found.items()}
 
 
-def _within(group: str, name: str) -> str:
+def _qualified(group: str, name: str) -> str:
     """Return a name with the layer that it belongs to."""
     return ".".join(filter(None, (group.rpartition("/")[2], name)))
 

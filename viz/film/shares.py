@@ -65,13 +65,13 @@ def share(
     value, above = summarize(part), operand(summarize(upstream, seen=False).text)
     if part is None:
         return Flow(value, back=True)
-    local = _local(source, index, known, names)
+    local = _derivative(source, index, known, names)
     if formula.UPSTREAM in local:
         return Flow(value, back=True, rule=local)
     return Flow(value, back=True, upstream=above, local=local)
 
 
-def _local(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[str]) -> str:
+def _derivative(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[str]) -> str:
     """Return the local derivative: a number if elementwise, else a formula; "" for a graph."""
     op = source.op
     if op.elementwise and known:

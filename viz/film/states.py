@@ -76,13 +76,13 @@ def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, Box
     failed = film.frames[min(step, last)].failed if film.frames else ""
     found = {}
     for box in (drawn or film.picture).nodes:
-        tracks = [film.tracks[i] for i in counted(film.picture, box)]
+        tracks = [film.tracks[i] for i in members(film.picture, box)]
         inside = {box.id, *box.members}
         found[box.id] = _state(tracks, step, bool(inside & active), failed in inside)
     return found
 
 
-def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
+def members(picture: Picture, box: PictureNode) -> tuple[str, ...]:
     """Return the nodes of the whole picture that determine the state of a box.
 
     Of a group these are its operators: what it is given does not make it, nor what runs inside of
@@ -105,7 +105,7 @@ def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
 
 def calls(picture: Picture, box: PictureNode) -> tuple[tuple[str, ...], ...]:
     """Return the nodes that determine a box's state, in parts: one per call of a strip."""
-    own = counted(picture, box)
+    own = members(picture, box)
     return tuple(tuple(i for i in cell if i in own) for cell in box.cells) or (own,)
 
 

@@ -92,7 +92,7 @@ class Board(Page):
         self.data = self._payload()
 
     @traitlets.observe("off")
-    def _switched(self, change: Any) -> None:
+    def _on_switch(self, change: Any) -> None:
         """Make the scenes again in the kernel after a switch was turned off or on."""
         if self._again is not None:
             self._show(self._again(list(change["new"])))

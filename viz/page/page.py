@@ -59,7 +59,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
 
     def _values(self, room: int) -> dict[str, Any]:
         """Return what a page without a kernel plays: the slider positions that fit in `room`."""
-        sliders, positions = kept(self.sliders, self._kept, room)
+        sliders, positions = kept(self.sliders, self._page_data, room)
         if not positions:
             return {"data": self.data, "index": self.index}
         data = {**self.data, "sliders": [asdict(slider) for slider in sliders]}
@@ -69,7 +69,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         """Return what it shows, in a few words."""
         return self.heading
 
-    def _kept(self, inputs: list[float]) -> dict[str, Any]:
+    def _page_data(self, inputs: list[float]) -> dict[str, Any]:
         """Return what changes for these inputs on a page without a kernel, and the step to show."""
         try:
             data, index = self._moved_to(inputs)

@@ -72,7 +72,7 @@ class Player(Page):
 
         Drawings of the same graphs stay where they are, and only what is in them changes.
         """
-        same = len(films) == len(self.films) and all(map(_alike, films, self.films)) and films
+        same = len(films) == len(self.films) and all(map(_matches, films, self.films)) and films
         name = self.data["name"] if same else self._name or f"mg{next(_numbers)}"
         graphs = self.data["graphs"] if same else None
         shared = scales(films)
@@ -106,7 +106,7 @@ class Player(Page):
         if self._again is None:
             return {}, None
         films, verdict = self._again(inputs)
-        same = len(films) == len(self.films) and all(map(_alike, films, self.films))
+        same = len(films) == len(self.films) and all(map(_matches, films, self.films))
         graphs = self.data["graphs"] if same else None
         shared = scales(films)
         films = [replace(film, shared=shared) for film in films]
@@ -185,7 +185,7 @@ def _listed(frames: Sequence[Frame]) -> Iterator[str]:
         yield f"<li value='{i}'>{bilingual(frames[i].caption)}</li>"
 
 
-def _alike(one: Film, other: Film) -> bool:
+def _matches(one: Film, other: Film) -> bool:
     """Return whether two films have the same drawing: the same boxes, whatever their values."""
     a, b = one.picture, other.picture
     return (a.kind, a.edges, a.owners) == (b.kind, b.edges, b.owners) and a.text() == b.text()

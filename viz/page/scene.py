@@ -109,7 +109,7 @@ class Scene:
         self.height = self.high + (self.score.height if self.score else 0) + 2 * EDGE
         self.height += LINE + 6 if verdict else 0
 
-    def lefts(self) -> Iterator[tuple[Stage, float]]:
+    def stages_with_x(self) -> Iterator[tuple[Stage, float]]:
         """Yield each stage and the x at which it begins."""
         x = 0.0
         for stage in self.stages:
@@ -119,7 +119,7 @@ class Scene:
     def parts(self, moment: Moment, language: str) -> dict[str, str]:
         """Return all that is visible at a moment, from back to front."""
         found: dict[str, str] = {}
-        for stage, x in self.lefts():
+        for stage, x in self.stages_with_x():
             there = stage.parts(moment, self.high - self.said, language)
             if self.bare:
                 del there[f"{stage.prefix}said"]
@@ -136,7 +136,7 @@ class Scene:
         """Return what moves in a step: each chip with its path."""
         return [
             chip._replace(way=tuple((px + x, py + EDGE) for px, py in chip.way))
-            for stage, x in self.lefts()
+            for stage, x in self.stages_with_x()
             for chip in separate_chips(stage.chips(step))
         ]
 
@@ -301,7 +301,7 @@ def fold_text(said: str, width: float) -> list[str]:
     if max(wide(part, NAME) for part in (head + colon, tail)) <= width < wide(said, NAME):
         return [head + colon.strip(), tail]
     lines = [""]
-    for word in _words(said):
+    for word in _break_words(said):
         if lines[-1] and wide(lines[-1] + word.rstrip(), NAME) > width:
             lines.append("")
         lines[-1] += word
@@ -309,7 +309,7 @@ def fold_text(said: str, width: float) -> list[str]:
     return kept if len(lines) <= LINES else [*kept[:-1], kept[-1].rstrip(".。, ，") + "…"]
 
 
-def _words(said: str) -> Iterator[str]:
+def _break_words(said: str) -> Iterator[str]:
     """Yield pieces after which a line may end: a space, or Chinese not followed by a mark."""
     word = ""
     for i, c in enumerate(said):

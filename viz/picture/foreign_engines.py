@@ -23,12 +23,12 @@ from viz.picture.repeats import grouped
 KINDS = {"Placeholder": "input", "Variable": "variable", "Constant": "constant", "Leaf": "input"}
 
 
-def is_other(x: Any) -> bool:
+def is_foreign(x: Any) -> bool:
     """Return whether x is a node of another engine."""
     return isinstance(getattr(x, "op", None), str) and hasattr(x, "inputs")
 
 
-def behind(
+def ancestors_of(
     outputs: Iterable[Any], read: Mapping[Any, tuple[Any, ...]] = MappingProxyType({})
 ) -> dict[Any, tuple[Any, ...]]:
     """Return all nodes that the outputs depend on, each after those it reads, with these.

@@ -78,7 +78,7 @@ def layout(source: str) -> str:
     takes too long.
     """
     if find_spec(BROWSER):
-        return _run_beside(source)
+        return _run_in_browser(source)
     if PINNED not in os.environ and (program := shutil.which("dot")):
         return _run([program, "-Tsvg"], source)
     if program := bundled_dot():
@@ -132,7 +132,7 @@ def _run_bundled(program: str, source: str) -> str:
     return drawn.replace('"Helvetica,sans-Serif"', f'"{FONTS}"')
 
 
-def _run_beside(source: str) -> str:
+def _run_in_browser(source: str) -> str:
     """Lay out with what the browser has loaded beside Python."""
     done = import_module(BROWSER).layout(source)
     if done.error:

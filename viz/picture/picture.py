@@ -59,8 +59,8 @@ def picture(obj: Any, names: Mapping[int, str] = NAMELESS, bodies: bool = False)
         leaves = [t for t in items if t.creator is None]
         names = {**{id(t.creator): names[id(t)] for t in items if id(t) in names}, **names}
         return tape_picture(ancestors(outputs), outputs, leaves, names, bodies)
-    if items and all(map(foreign_engines.is_other, items)):
-        return foreign_engines.other_picture(foreign_engines.behind(items), items, names)
+    if items and all(map(foreign_engines.is_foreign, items)):
+        return foreign_engines.other_picture(foreign_engines.ancestors_of(items), items, names)
     raise TypeError(row_text("cannot_draw", value=brief(obj)))
 
 

@@ -65,7 +65,7 @@ def _with_rounds(picture: Picture) -> Picture:
                 path = f"{strip}{part}" + f"/{path}" * bool(path)
             if path:
                 around |= dict.fromkeys(members[computing[start + k].id], path)
-    _take_along(picture, around, {n.id for n in picture.nodes if n.kind in GIVEN and not n.group})
+    _group_data(picture, around, {n.id for n in picture.nodes if n.kind in GIVEN and not n.group})
     return _inside(picture, around)
 
 
@@ -94,7 +94,7 @@ def _with_strips(picture: Picture, path: str) -> Picture:
     loose = {n.id for n in picture.nodes if n.group in (path, "")} - ends
     if not around:
         return picture
-    _take_along(picture, around, loose)
+    _group_data(picture, around, loose)
     return _inside(picture, around, path)
 
 
@@ -172,7 +172,7 @@ def _part(number: int, rounds: int, period: int, before: int = 0) -> str:
     return path
 
 
-def _take_along(picture: Picture, around: dict[str, str], loose: set[str]) -> None:
+def _group_data(picture: Picture, around: dict[str, str], loose: set[str]) -> None:
     """Move each of these nodes into the only group that reads it: data, and what prepares it."""
     readers: dict[str, set[str]] = {}
     for e in picture.edges:

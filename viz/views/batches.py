@@ -44,7 +44,7 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
     if isinstance(obj, Recording):
         log = obj
     elif callable(obj):
-        log, plain = _measured(obj)
+        log, plain = _record_both(obj)
     else:
         raise TypeError(row_text("batches_kind", value=brief(obj)))
     groups = [e.node for e in log.of_kind("group") if isinstance(e.node, BatchedRun)]
@@ -66,7 +66,7 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
     return Board(scenes, sheet, verdict, ROWS["batches_group"], heading=heading)
 
 
-def _measured(run: Callable[[], Any]) -> tuple[Recording, Recording]:
+def _record_both(run: Callable[[], Any]) -> tuple[Recording, Recording]:
     """Record the forward pass with and without batching."""
     with without_listeners():
         with mg.record() as log, mg.lazy_batch():

@@ -23,7 +23,7 @@ from viz.picture.picture import brief
 from viz.views.execution_modes import (
     Mode,
     Place,
-    Ran,
+    Run,
     place_of,
     run_called,
     run_eager,
@@ -93,7 +93,7 @@ def branches(
             }
             tried = {key: made[key]() for key in WAYS if key in ways}
         able = {key: way for key, way in tried.items() if way.picture is not None}
-        alike = _alike(tried)
+        alike = _group_equal(tried)
         source = _source(f, [run.places for run in eager.runs])
         scenes: list[Scene] = []
         for i, values in enumerate(rows):
@@ -166,7 +166,7 @@ def _first_line(error: GraphError) -> Pair:
     return english, chinese
 
 
-def _result(run: Ran) -> str:
+def _result(run: Run) -> str:
     """Return a way's result, "!" added if right by chance: a decision went the other way."""
     return run.result + (" ✗" if not run.right else " !" if run.turn is not None else "")
 
@@ -178,7 +178,7 @@ def _results(able: dict[str, Mode], i: int) -> Pair:
     return ", ".join(english), "，".join(chinese)
 
 
-def _alike(tried: dict[str, Mode]) -> list[tuple[str, ...]]:
+def _group_equal(tried: dict[str, Mode]) -> list[tuple[str, ...]]:
     """Group the ways: those that run the same graph in the same way are shown once."""
     groups: dict[Any, tuple[str, ...]] = {}
     for key, way in tried.items():
@@ -199,7 +199,7 @@ def _joined(keys: tuple[str, ...], what: str, *between: str) -> Pair:
     return between[0].join(english), between[1].join(chinese)
 
 
-def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Ran) -> Panel:
+def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Run) -> Panel:
     key, title = keys[0], _joined(keys, "", " and ", "、")
     if len(keys) > 1:
         title = row("branches_once", ways=title)
@@ -221,7 +221,7 @@ def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Ran) -> Panel:
     )
 
 
-def _mark_baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
+def _mark_baked(drawn: Picture, run: Run, eager: Run) -> dict[str, str]:
     """Mark operations of the trace that Python does not do for this input, by their effect."""
     left = Counter(eager.places)
     surplus = []
@@ -236,7 +236,7 @@ def _mark_baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
     return dict.fromkeys(surplus, "baked" if run.right else "wrong")
 
 
-def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: Ran) -> list[Pair]:
+def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: Run) -> list[Pair]:
     """Count what is in each graph and what of it runs; once for loops that are alike."""
     facts, loops = [], []
     for key, way, name in (

@@ -75,7 +75,7 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
     scenes, rows = [], []
     ends = {"whole": size(choices[0].planned.arena), "least": size(choices[-1].planned.arena)}
     for i, choice in enumerate(choices):
-        nodes = dict.fromkeys(_kept(choice, graph), "kept") | dict.fromkeys(choice.again, "again")
+        nodes = dict.fromkeys(_saved(choice, graph), "kept") | dict.fromkeys(choice.again, "again")
         marks = {picture.ids[n]: kind for n, kind in nodes.items() if n in picture.ids}
         peak = _peak_text(choice)
         panels = (
@@ -125,7 +125,7 @@ def _forward(graph: Graph) -> list[Node]:
     return nodes[: next(gradients, len(nodes))]
 
 
-def _kept(choice: Choice, graph: Graph) -> set[Node]:
+def _saved(choice: Choice, graph: Graph) -> set[Node]:
     """Return the forward values that something after the forward pass reads."""
     forward = set(_forward(graph))
     late = {x for n in choice.graph.nodes if n not in forward for x in n.inputs}
@@ -155,7 +155,7 @@ class _Results:
 
 
 def _caption(choice: Choice, graph: Graph) -> Pair:
-    counts = {"kept": len(_kept(choice, graph)), "again": len(choice.again)}
+    counts = {"kept": len(_saved(choice, graph)), "again": len(choice.again)}
     if choice.budget is None:
         return row("checkpoints_whole", **counts)
     return row("checkpoints_step", budget=size(choice.budget), **counts)

@@ -25,7 +25,7 @@ from viz.picture import drawing
 from viz.picture.boxes import paths
 from viz.picture.calls import called
 from viz.picture.cards import one_language
-from viz.picture.foreign_engines import is_other
+from viz.picture.foreign_engines import is_foreign
 from viz.picture.formula import heading
 from viz.picture.layout import LayoutError
 from viz.picture.paint import paint
@@ -236,7 +236,7 @@ def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
     held: Mapping[Any, Any] = NOTHING_KNOWN
     if few:
         held = values([t for t in items if isinstance(t, Tensor)])
-    if any(map(is_other, items)):
+    if any(map(is_foreign, items)):
         held = {x: x.value for x in drawn.ids if getattr(x, "value", None) is not None}
     return Diagram(drawn, *options, note=_note(drawn), values=held)
 
@@ -261,7 +261,7 @@ def names_of(*scopes: Mapping[str, Any]) -> Mapping[int, str]:
     found: dict[int, str] = {}
     for scope in scopes:
         for name, value in list(scope.items()):
-            known = isinstance(value, Value) or is_other(value)
+            known = isinstance(value, Value) or is_foreign(value)
             if known and name.isidentifier() and name[0] != "_":
                 found[id(value)] = name
                 if isinstance(value, Tensor) and value.creator is not None:

@@ -33,7 +33,7 @@ Place = tuple[str, Any, str]  # file, span of the expression, operator: where an
 
 
 @dataclass(frozen=True)
-class Ran:
+class Run:
     """What ran for one input: nodes of the picture with their values, and the result.
 
     places: how often each operation of the source ran; steps: of each loop, by node id.
@@ -53,7 +53,7 @@ class Mode:
     """One way to write the function: its picture, and what ran for each input; or why not."""
 
     picture: Picture | None
-    runs: tuple[Ran, ...] = ()
+    runs: tuple[Run, ...] = ()
     problem: Pair | None = None
 
 
@@ -88,7 +88,7 @@ def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
         known = {new[drawn.ids[x]]: value for x, value in worth.items() if x in drawn.ids}
         built = [e.node for e in log.of_kind("built")]
         runs.append(
-            Ran(frozenset(new.values()), known, shown(result), Counter(map(place_of, built)))
+            Run(frozenset(new.values()), known, shown(result), Counter(map(place_of, built)))
         )
     return Mode(union(*pictures), tuple(runs))
 
@@ -143,13 +143,13 @@ def traced(f: Callable[..., Any], example: tuple[Any, ...]) -> Traced:
         return mg.trace(f, *map(Tensor, example))
 
 
-def _compared_with_python(f: Traced, ran: Ran, tensors: Sequence[Tensor]) -> Ran:
+def _compared_with_python(f: Traced, ran: Run, tensors: Sequence[Tensor]) -> Run:
     """Check whether Python gives the same result, and if not, which decision differs."""
     check = f.check(*tensors)
     return replace(ran, turn=check.turn, right=check.equal)
 
 
-def _run_of(drawn: Picture, log: Recording, result: str) -> Ran:
+def _run_of(drawn: Picture, log: Recording, result: str) -> Run:
     """Return which boxes ran, with their values, including those in branches and loops."""
     events = [e for e in log.events if e.node in drawn.ids and e.kind in ("run", "read")]
     values = {drawn.ids[e.node]: summarize(e.value) for e in events}
@@ -159,7 +159,7 @@ def _run_of(drawn: Picture, log: Recording, result: str) -> Ran:
     handed = (n for n in drawn.nodes if n.group in opened and n.op == state.placeholder.name)
     ran |= {n.id for n in handed}
     places = Counter(place_of(e.node) for e in events if e.kind == "run")
-    return Ran(frozenset(ran), values, result, places, steps)
+    return Run(frozenset(ran), values, result, places, steps)
 
 
 def _opened(drawn: Picture, event: Event, steps: Mapping[str, int]) -> list[str]:

@@ -25,7 +25,7 @@ from viz.explorer.explorer import Explorer
 from viz.explorer.still import Still
 from viz.explorer.witness import SOURCES, RunRecorder
 from viz.picture.picture import brief
-from viz.views.models import captured, verdict
+from viz.views.models import try_capture, verdict
 from viz.words.progress import announce, progress
 from viz.words.text import row, row_text
 
@@ -73,7 +73,7 @@ def seen_whole(
     if hasattr(type(obj), "named_modules") and sum(1 for _ in obj.modules()) > FEW:
         announce("progress_capture")
     try:
-        model = captured(*prepared(obj, inputs, named, loss))
+        model = try_capture(*prepared(obj, inputs, named, loss))
     except TraceError as error:
         if whole is False or (made := stopped_explorer(obj, error)) is None:
             raise

@@ -21,7 +21,7 @@ from viz.words.user import OWN, user
 T = TypeVar("T")
 
 
-def captured(model: Any, inputs: Sequence[Any]) -> Captured | None:
+def try_capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
     """Capture a user's model as a graph of this engine; return None for other things."""
     return _located(capture, model, inputs)
 
@@ -123,7 +123,7 @@ def no_backward(model: Captured) -> list[Pair]:
     return [row("model_no_path")] if all(g is None for g in model.gradients_here) else []
 
 
-def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
+def play_beside(model: Any, inputs: Sequence[Any]) -> Player | None:
     """Play a PyTorch model as it runs, beside the graph captured of it; None for other things."""
     both = _located(beside, *prepared(model, inputs, {}, None))
     if both is None:
@@ -133,7 +133,7 @@ def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
     names = frozenset(x.name for x in graph.feeds)
     dynamic = replay_tape(tensors, {}, {}, names)
     static = replay_graph(list(graph.outputs), graph.feeds, None, {})
-    films = [_whole(dynamic).ticking(), _whole(static).ticking()]
+    films = [_raise_if_failed(dynamic).timed(), _raise_if_failed(static).timed()]
     apart = _apart(*films)
     key = "model_beside_recorded" if graph.about.recorded else "model_beside"
     checked = verdict(graph)
@@ -143,7 +143,7 @@ def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
     return Player(films, Right(verdict_text) if right else verdict_text, links)
 
 
-def _whole(film: Film) -> Film:
+def _raise_if_failed(film: Film) -> Film:
     """Return the film if its run finished; raise the error that stopped it otherwise."""
     if film.error is not None:
         raise film.error

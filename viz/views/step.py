@@ -29,12 +29,12 @@ from viz.film.score import with_final_counts
 from viz.page.player import Player
 from viz.page.sliders import Sliders
 from viz.picture.calls import written_names
-from viz.picture.foreign_engines import is_other
+from viz.picture.foreign_engines import is_foreign
 from viz.picture.matching import matching
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
 from viz.views.explore import FirstView, ends_of, seen_whole
-from viz.views.models import compared, no_backward, verdict
+from viz.views.models import no_backward, play_beside, verdict
 from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, row, row_text
 from viz.words.user import user
@@ -82,7 +82,7 @@ def step(
         model = seen_whole(obj, inputs, named, (feed_dict, session), loss, first, whole)
         if model is not None:
             return _player_of_model(model) if isinstance(model, Captured) else model
-        return player_of(*_given(obj, names, inputs, (feed_dict, session)))
+        return player_of(*_sort_arguments(obj, names, inputs, (feed_dict, session)))
 
 
 def _player_of_model(model: Captured) -> Player:
@@ -92,7 +92,7 @@ def _player_of_model(model: Captured) -> Player:
     return player_of(list(model.outputs), {}, model.feeds, None, said, backward, slides)
 
 
-def _given(
+def _sort_arguments(
     obj: Any, names: Mapping[int, str], inputs: Sequence[Any], fed: Sequence[Any]
 ) -> tuple[Any, Mapping[int, str], Any, Any]:
     """Sort arguments: those after a function are its inputs, after a graph its feed and session."""
@@ -136,7 +136,7 @@ def player_of(
             lambda given: replay_graph(items, feed_dict, session, names, given, backward),
             verdict,
         )
-    if items and all(map(is_other, items)):
+    if items and all(map(is_foreign, items)):
         return Player([other_film(items, names)])
     raise TypeError(row_text("cannot_draw", value=brief(obj)))
 
@@ -206,7 +206,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
 
 def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> Player:
     """Return the player of `compare`, with two calls of a model of up to so many operators."""
-    if (theirs := compared(model, inputs)) is not None:
+    if (theirs := play_beside(model, inputs)) is not None:
         return theirs
     arrays = [np.array(getattr(x, "data", x)) for x in inputs]
     arrays = [a.astype(mg.float32) if a.dtype == mg.float64 else a for a in arrays]
@@ -216,9 +216,9 @@ def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> P
         for a, label in zip(arrays, labels, strict=True)
     ]
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
-    with recording(True), _eagerly():
+    with recording(True), _eager_mode():
         computed = _listed(model(*tensors))
-    with mg.Graph(), recording(True), _eagerly():
+    with mg.Graph(), recording(True), _eager_mode():
         nodes = [
             mg.placeholder(label, shape=a.shape, dtype=a.dtype)
             for label, a in zip(labels, arrays, strict=True)
@@ -234,7 +234,7 @@ def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> P
         new = {tensors[i]: v for i, v in given.items()}
         dynamic = replay_tape(computed, names, new, frozenset(labels), calls)
         static = replay_graph(outputs, fed, None, {}, calls=calls)
-        return [with_final_counts(_finished(film).ticking(), calls) for film in (dynamic, static)]
+        return [with_final_counts(_finished(film).timed(), calls) for film in (dynamic, static)]
 
     def again(positions: list[float]) -> tuple[list[Film], Pair | None]:
         made = films(sliders.inputs(positions))
@@ -248,7 +248,7 @@ def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> P
 
 
 @contextlib.contextmanager
-def _eagerly() -> Iterator[None]:
+def _eager_mode() -> Iterator[None]:
     """Run functions as plain Python: their operators are to be seen on both sides."""
     before = functions_run_eagerly()
     mg.run_functions_eagerly(True)
@@ -314,10 +314,10 @@ def timeline(log: Recording) -> Player:
     names = names_in(sys._getframe(1))
     with progress():
         films = films_of(log, names)
-        return Player(films, links=_alike(*films) if len(films) > 1 else ())
+        return Player(films, links=_match_films(*films) if len(films) > 1 else ())
 
 
-def _alike(one: Film, other: Film) -> list[dict[str, str]]:
+def _match_films(one: Film, other: Film) -> list[dict[str, str]]:
     """Match the nodes of two films of the same computation, so that they are laid out alike."""
     found = matching(one.picture, other.picture)
     whole = all(len(film.picture.nodes) == len(found) for film in (one, other))
@@ -345,7 +345,7 @@ def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
         graph.sort(key=lambda n: n.order)
         picture = graph_picture(graph, {n for n in graph if n not in read}, names)
         films.append(event_film(picture, log.events))
-    return [film.ticking() for film in films] if len(films) > 1 else films
+    return [film.timed() for film in films] if len(films) > 1 else films
 
 
 def _without_gradient_nodes(nodes: list[Node], log: Recording) -> list[Node]:

@@ -31,7 +31,7 @@ class _Line:
         self.next = time.monotonic() + WAIT
         self.shown: DisplayHandle | bool | None = None
 
-    def tell(self, key: str, done: int, of: int, start: float) -> None:
+    def update(self, key: str, done: int, of: int, start: float) -> None:
         """Say that so many are done since `start`, unless the rest will be done in a moment."""
         now = time.monotonic()
         if now < self.next or (now - start) * (of - done) / done < SHORT:
@@ -93,5 +93,5 @@ def with_progress(items: Collection[T], key: str) -> Iterator[T]:
         if done == 1 and len(items) > FEW:
             start = time.monotonic()  # the first one holds what is done once
         elif line is not None and done:
-            line.tell(key, done, len(items), start)
+            line.update(key, done, len(items), start)
         yield item
