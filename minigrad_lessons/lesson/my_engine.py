@@ -532,7 +532,7 @@ def decide(node):  # yours
     """Return the truth value of a tensor, for Python's `if`; raise EngineError for other nodes."""
     if isinstance(node, Tensor):
         return bool(node.value)
-    raise EngineError(f"{node} has no value yet\n  built: {node.line}\n  asked: {caller()}")
+    raise EngineError(f"{node.op} has no value yet\n  built: {node.line}\n  asked: {caller()}")
 
 
 Node.__bool__ = decide

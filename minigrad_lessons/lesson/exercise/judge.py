@@ -30,7 +30,7 @@ from viz.words.text import Pair, row
 
 TWICE = 16  # programs that call again: is something left of the call before?
 FEW = 20_000  # lines that a generated program may run
-TOLERANCE = 1e-9
+TOLERANCE = 1e-12
 SHOWN = 12  # nodes that a picture of a failing program may have
 MISSING: Any = object()
 
@@ -182,7 +182,8 @@ def find_difference(
         return WrongFact("", [row("exercise_endless", seconds=SECONDS)])
     if isinstance(got.error, Mutated):
         function, name = got.error.args
-        return WrongFact("", [row("exercise_changed", function=function, name=name)])
+        key = "exercise_changed" if name else "exercise_reused"
+        return WrongFact("", [row(key, function=function, name=name)])
     refused, error = want.get("raised"), got.error
     if refused and "raised" not in got.facts:
         if error is None or got.late:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from types import ModuleType
 
+import numpy as np
+
 from minigrad_lessons.lesson.exercise.graphs import diamonds, names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.exercise.running import variables
+from minigrad_lessons.lesson.exercise.running import Unquoted, variables
 from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 FORMULAS = ("{a} * {b}", "{a} + {b}", "{a} - {b}", "-{a}", "{a} * ({b} > 0.0)")
@@ -23,7 +25,7 @@ CORE = Property(
     backward_program,
     always=(
         diamonds(
-            *("y = constant(3.0)", "y = 0.5 * y + 0.5 * y"),
+            *("x = y = constant(3.0)", "y = 0.5 * y + 0.5 * y"),
             *(VALUES.format(y="y"), "gradients = backward(y, 1.0, values)"),
         ),
     ),
@@ -52,7 +54,10 @@ def fit_lines(g: tuple[int, ...], x: tuple[int, ...]) -> Program:
 
 
 def fit_facts(made: Names, engine: ModuleType) -> Names:
-    return {"isinstance(result, list)": isinstance(made["result"], list)} | variables(made, engine)
+    result = made["result"]
+    facts: Names = {"isinstance(result, (list, tuple))": isinstance(result, list | tuple)}
+    facts["result.dtype"] = Unquoted(np.asarray(result).dtype)
+    return facts | variables(made, engine)
 
 
 STRETCH = Property(

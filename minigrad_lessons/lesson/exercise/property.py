@@ -20,8 +20,8 @@ class Property:
     them, here and in programs.toml; they are tried last and never made shorter. look: the facts, by
     names that are code; without it these are all values of the program. events: whether the
     engine's log is one. raises: the errors that our answer may end with; any other is a mistake in
-    the program. may_change: the parameters that the contract allows to change. lines: how many
-    one of `always` may run. spec: our answer, where it is no part of the engine.
+    the program. lines: how many one of `always` may run. spec: our answer, where it is no part of
+    the engine.
     """
 
     programs: Callable[[Rng], Program]
@@ -29,7 +29,6 @@ class Property:
     look: Callable[[Names, ModuleType], Names] | None = None
     events: bool = False
     raises: tuple[str, ...] = ()
-    may_change: tuple[str, ...] = ()
     examples: int = 100
     lines: int = 250_000
     spec: Mapping[str, Callable[..., Any]] = field(default_factory=dict)

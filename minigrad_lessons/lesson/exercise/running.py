@@ -32,7 +32,7 @@ class Unquoted(str):
 
 
 class Mutated(Exception):
-    """A function changed what it was given: its name, and that of the parameter."""
+    """A function changed a parameter, or without one what it returned before: their names."""
 
 
 class RunResult(NamedTuple):
@@ -76,7 +76,7 @@ def _run_in_engine(
     linecache.cache[CASE] = (len(text), None, text.splitlines(True), CASE)
     names: Names = {**vars(engine), **({} if functions else exercise.spec), "__name__": "case"}
     for name in (function.__name__ for function in functions):
-        names[name] = forbid_changes(vars(engine)[name], exercise, str(engine.__file__))
+        names[name] = forbid_changes(vars(engine)[name], str(engine.__file__))
     (code, assigned), before, facts, error = compile_program(text), dict(names), Names(), None
     counted = limit_execution(SECONDS, lines, names) if functions else contextlib.nullcontext()
     try:
@@ -115,18 +115,20 @@ def compile_program(text: str) -> tuple[CodeType, set[str]]:
     return compile(text, CASE, "exec"), names
 
 
-def forbid_changes(
-    function: Callable[..., Any], exercise: Property, file: str
-) -> Callable[..., Any]:
-    """Wrap a function so that it raises Changed when it changes its arguments."""
+def forbid_changes(function: Callable[..., Any], file: str) -> Callable[..., Any]:
+    """Wrap a function so that it raises Mutated when it changes its arguments or last results."""
+    results: list[Any] = []
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        before = [snapshot(x) for x in args]
+        before, earlier = [snapshot(x) for x in args], snapshot(results)
         result = function(*args, **kwargs)
+        if snapshot(results) != earlier:
+            raise Mutated(function.__name__, "")
         for name, old, x in zip(function.__code__.co_varnames, before, args, strict=False):
-            if name not in exercise.may_change and snapshot(x) != old:
+            if snapshot(x) != old:
                 raise Mutated(function.__name__, name)
+        results[:] = [*results[-2:], result]
         return result
 
     # For a node built inside, the engine notes the line of the program, not one of these.
