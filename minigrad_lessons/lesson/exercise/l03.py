@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from minigrad_lessons.lesson.exercise.graphs import names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
 from minigrad_lessons.lesson.exercise.running import Unquoted, event_log, named_nodes
@@ -14,9 +12,6 @@ from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 LEAVES = ("x = Tensor(2.0, requires_grad=True)", "c = Tensor(3.0)")
 EAGER = ("{a} * {b}", "{a} - {b}", "{a} + 1.0", "1.0 / {a}", "2.0 * {a}", "-{a}", "{a}.sum(axis=0)")
-
-
-ERRORS = ("ZeroDivision", "Engine", "Value", "Key", "Type", "Index", "Attribute", "Runtime", "OS")
 
 
 def nested_no_grad(depth: int, error: str) -> Program:
@@ -32,11 +27,7 @@ def nested_no_grad(depth: int, error: str) -> Program:
 
 SWITCH = Property(
     lambda rng: nested_no_grad(1 + rng.below(3), rng.choice(("", "ZeroDivisionError"))),
-    always=(
-        nested_no_grad(2, ""),
-        *(nested_no_grad(1, f"{error}Error") for error in ERRORS),
-        nested_no_grad(1, "KeyboardInterrupt"),
-    ),
+    always=(nested_no_grad(2, ""),),
     examples=10,
 )
 
@@ -59,7 +50,7 @@ def tensor_facts(made: Names, engine: ModuleType) -> Names:
             x = getattr(node, part, None)
             facts[f"{name}.{part}"] = bool(x) if part == "requires_grad" else x
         facts[f"{name}.inputs"] = [node_name(x, named) for x in getattr(node, "inputs", ())]
-        facts[f"{name}.value.dtype"] = Unquoted(np.asarray(getattr(node, "value", None)).dtype)
+        facts[f"{name}.value.dtype"] = Unquoted(getattr(facts[f"{name}.value"], "dtype", None))
     facts["EVENTS"] = event_log(made, engine)
     for i, (kind, what, more) in enumerate(events):
         if kind == "built":
