@@ -180,7 +180,9 @@ class Run:
         self.verdicts: dict[Any, Failure | None] = {}  # of what is judged in several versions
         self.cells = [cell.source for cell in code_cells(path)]
         shown = student_version(read(path))["cells"]
-        self.shown = ["".join(c["source"]) for c in shown if c["cell_type"] == "code"]
+        texts = ["".join(c["source"]) for c in shown if c["cell_type"] == "code"]
+        # They begin without the cell that installs in Colab.
+        self.shown = [""] * (len(self.cells) - len(texts)) + texts
         todo = {task.start: task for task in tasks_of(path)}
         claims = mock.patch.object(lessons, "claims", self.claims)
         judged = mock.patch.object(lessons.lesson.check, "judge", self.judge)

@@ -97,8 +97,7 @@ def gradient_facts(made: Names, engine: ModuleType) -> Names:
     facts: Names = {}
     for name, node in named_nodes(made).items():
         inputs = node.inputs
-        facts[f"{name}.grad"] = node.grad
-        facts[f"isinstance({name}.grad, list)"] = isinstance(node.grad, list)
+        facts[f"{name}.grad"] = repr(node.grad) if isinstance(node.grad, list) else node.grad
         facts[f"{name}.inputs"] = inputs and [node_name(x, named) for x in inputs]
         facts[f"{name}.value"] = node.value
     return facts

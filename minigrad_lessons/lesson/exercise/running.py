@@ -121,12 +121,11 @@ def forbid_changes(function: Callable[..., Any], file: str) -> Callable[..., Any
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        before, earlier = [snapshot(x) for x in args], snapshot(results)
+        known = {"": results, **dict(zip(function.__code__.co_varnames, args, strict=False))}
+        before = {name: snapshot(x) for name, x in known.items()}
         result = function(*args, **kwargs)
-        if snapshot(results) != earlier:
-            raise Mutated(function.__name__, "")
-        for name, old, x in zip(function.__code__.co_varnames, before, args, strict=False):
-            if snapshot(x) != old:
+        for name, x in known.items():
+            if snapshot(x) != before[name]:
                 raise Mutated(function.__name__, name)
         results[:] = [*results[-2:], result]
         return result
