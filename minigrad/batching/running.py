@@ -54,7 +54,7 @@ def _run(signature: GroupKey, groups: list[Group]) -> str:
     single, first, how = False, 0, BATCHED  # `first`: the row of the first result
     if len(groups) > 1 and follows(groups[1], groups[0]):
         batch, first, how = _running_sum(groups), 1, RUNNING
-    elif count == 1 and _stands_alone(groups[0]):
+    elif count == 1 and _is_single(groups[0]):
         batch, single = _run_member(groups[0], 0), True
     else:
         in_order = signature.even and len(groups) == 1
@@ -92,7 +92,7 @@ def _run_singly(signature: GroupKey, groups: list[Group]) -> str:
     return SINGLY
 
 
-def _stands_alone(group: Group) -> bool:
+def _is_single(group: Group) -> bool:
     """Return whether a single member takes no row of a batch, or couldn't run on one."""
     signature, sources = group.signature, group.members[:-LINE:2]
     rows = any(type(x) is Group and not x.single and x.values is None for x in sources)
@@ -161,7 +161,7 @@ def _compute(signature: GroupKey, columns: Sequence[Column | None], count: int) 
             if len(column.distinct) > 1 and not signature.rows:
                 parts = shared_parts(column)
                 if parts:
-                    return _in_parts(signature, columns, parts), True
+                    return _run_parts(signature, columns, parts), True
             value, own = gather(column, not signature.rows and is_folded(kind[0]))
             before = column
         values.append(value)
@@ -174,7 +174,7 @@ def _compute(signature: GroupKey, columns: Sequence[Column | None], count: int) 
     return run_batched(stacked), True
 
 
-def _in_parts(
+def _run_parts(
     signature: GroupKey, columns: Sequence[Column | None], parts: Sequence[Sequence[int]]
 ) -> Any:
     """Run the members in parts that share an operand; return results in the first order."""

@@ -19,7 +19,7 @@ JointPull = Callable[[Mapping[int, Array], Sequence[int], Sequence[Array]], Sequ
 Title = tuple[str, str]
 
 
-def box(
+def opaque_node(
     name: str,
     system: str,
     call: Call,
@@ -40,7 +40,7 @@ def box(
     return made
 
 
-def whole_box(
+def opaque_call(
     name: str,
     system: str,
     call: Call,
@@ -62,7 +62,7 @@ def whole_box(
         if pull is not None and positions:
             given = Parts.of(g).parts
             mine = _gradients(name, system, pull, tuple(given), positions, xs)
-            parts = several(mine(*given.values(), *xs), len(positions))
+            parts = output_nodes(mine(*given.values(), *xs), len(positions))
             for i, part in zip(positions, parts, strict=True):
                 found[i] = part
         return found
@@ -72,10 +72,10 @@ def whole_box(
         title = f"a gradient rule of its own: calls {system}", f"自带梯度规则：调用 {system}"
     read = ", ".join(f"{{{i}}}" for i in range(len(operands)))
     op = _joint(f"{system}_{name}", call, specs, back, title, f"{system}.{name}({read})")
-    return several(op(*operands), len(specs))
+    return output_nodes(op(*operands), len(specs))
 
 
-def several(node: Any, count: int) -> list[Any]:
+def output_nodes(node: Any, count: int) -> list[Any]:
     """Return a node's results as nodes, given their number."""
     return [node] if count == 1 else [output(node, index=i) for i in range(count)]
 

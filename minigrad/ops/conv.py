@@ -54,14 +54,14 @@ def _matrix(x: Array) -> Array:
     return x.reshape(len(x), math.prod(x.shape[1:]))
 
 
-def _parted(matrix: Array, groups: int) -> Array:
+def _split_groups(matrix: Array, groups: int) -> Array:
     """Split the rows into equal parts, one for each group; a single group stays as it is."""
     if groups == 1:
         return matrix
     return matrix.reshape(groups, matrix.shape[0] // groups, *matrix.shape[1:])
 
 
-def _columns(frame: Array, window: Window, places: Any) -> Iterator[tuple[slice, Array]]:
+def _patches(frame: Array, window: Window, places: Any) -> Iterator[tuple[slice, Array]]:
     """Yield the patch at each place as a column: (channels · size, places · images).
 
     So many rows of places at a time as fit into the fast part of the memory; the slice says which.
@@ -81,10 +81,10 @@ def _conv(out: Array, x: Array, w: Array, **attrs: Any) -> Array:
     window = _window("Conv2d", w.shape, **attrs)
     places: Any = _result(window, x.shape, w.shape)[2:]
     result = np.empty((len(w), *places, len(x)), x.dtype)
-    kernels, groups = _parted(_matrix(w), window.groups), window.groups
-    for rows, patches in _columns(window.framed(x), window, places):
-        to = _parted(_matrix(result[:, rows]), groups)
-        np.matmul(kernels, _parted(patches, groups), out=to)
+    kernels, groups = _split_groups(_matrix(w), window.groups), window.groups
+    for rows, patches in _patches(window.framed(x), window, places):
+        to = _split_groups(_matrix(result[:, rows]), groups)
+        np.matmul(kernels, _split_groups(patches, groups), out=to)
     return outward(out, result)
 
 
@@ -128,8 +128,8 @@ def _conv_input(out: Array, g: Array, w: Array, x: Any, **attrs: Any) -> Array:
     _input_shape(g.shape, w.shape, x.shape, **attrs)
     window = _window("Conv2dInput", w.shape, **attrs)
     frame, groups = window.frame(x.shape, g.dtype), window.groups
-    slopes = _parted(_matrix(inward(g)), groups)
-    taps = _parted(w.reshape(*w.shape[:2], math.prod(window.size)), groups)
+    slopes = _split_groups(_matrix(inward(g)), groups)
+    taps = _split_groups(w.reshape(*w.shape[:2], math.prod(window.size)), groups)
     for i, (rows, columns) in enumerate(window.offsets(g.shape[2:])):
         part = frame[:, rows, columns]
         part += np.matmul(taps[..., i].swapaxes(-1, -2), slopes).reshape(part.shape)
@@ -173,9 +173,9 @@ def _conv_weight(out: Array, g: Array, x: Array, w: Any, **attrs: Any) -> Array:
     slopes, groups = inward(g), window.groups
     size, kernels = math.prod(w.shape[1:]), w.shape[0] // groups
     total = np.zeros((size, kernels) if groups == 1 else (groups, size, kernels), g.dtype)
-    for rows, patches in _columns(window.framed(x), window, g.shape[2:]):
-        among = _parted(_matrix(slopes[:, rows]), groups)
-        total += np.matmul(_parted(patches, groups), among.swapaxes(-1, -2))
+    for rows, patches in _patches(window.framed(x), window, g.shape[2:]):
+        among = _split_groups(_matrix(slopes[:, rows]), groups)
+        total += np.matmul(_split_groups(patches, groups), among.swapaxes(-1, -2))
     return into(out, total.swapaxes(-1, -2).reshape(w.shape))
 
 

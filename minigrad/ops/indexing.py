@@ -229,11 +229,11 @@ def _add_at(out: Array, g: Array, x: Any, *indices: Array, axis: int = 0) -> Arr
     return into(out, result.reshape(shape))
 
 
-def _taken(g: Any, y: Any, x: Any, *indices: Any, wrt: Any, axis: int = 0) -> list[Any]:
+def _take_vjp(g: Any, y: Any, x: Any, *indices: Any, wrt: Any, axis: int = 0) -> list[Any]:
     return [add_at(g, x, *indices, axis=axis), *[None] * len(indices)]
 
 
-def _added(h: Any, y: Any, g: Any, x: Any, *indices: Any, wrt: Any, axis: int = 0) -> list[Any]:
+def _add_vjp(h: Any, y: Any, g: Any, x: Any, *indices: Any, wrt: Any, axis: int = 0) -> list[Any]:
     return [take(h, *indices, axis=axis), *[None] * (len(indices) + 1)]
 
 
@@ -260,7 +260,7 @@ take: Op = operator(
     "Take",
     shape=_take_shape,
     run=_take,
-    vjp=_taken,
+    vjp=_take_vjp,
     dtype=_positions("Take", 1),
     inputs=None,
     selectors=FROM_ONE,
@@ -272,7 +272,7 @@ add_at: Op = operator(
     "AddAt",
     shape=lambda g, x, *indices, axis=0: x,
     run=_add_at,
-    vjp=_added,
+    vjp=_add_vjp,
     dtype=_positions("AddAt", 2),
     inputs=None,
     shape_only=(1,),

@@ -128,7 +128,7 @@ def propagate_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
     >>> [change.what for change in graph.optimize(["propagate_shapes"]).history[0].changes]
     ['Concatenate → Concatenate', 'Mul → Mul']
     """
-    graph, changes = _merged(graph)
+    graph, changes = _merge_lengths(graph)
     rewrite = Rewrite(graph)
 
     def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
@@ -161,12 +161,12 @@ def with_shapes(shapes: Mapping[str, Sequence[int | None]]) -> Callable[[Graph],
 
     @outermost
     def with_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
-        return _narrowed(graph, given)
+        return _set_shapes(graph, given)
 
     return with_shapes
 
 
-def _merged(graph: Graph) -> tuple[Graph, list[Change]]:
+def _merge_lengths(graph: Graph) -> tuple[Graph, list[Change]]:
     """Merge equal lengths of the graph into one."""
     if not any(_is_open(x.spec) for x in graph.placeholders):
         return graph, []
@@ -195,7 +195,7 @@ def _is_open(spec: Spec) -> bool:
     return spec.shape is None or any(isinstance(n, Dim) for n in spec.shape)
 
 
-def _narrowed(
+def _set_shapes(
     graph: Graph, given: Mapping[str, Sequence[int | None] | None]
 ) -> tuple[Graph, list[Change]]:
     lengths, specs = Lengths(), {node: node.spec for node in graph.nodes}

@@ -13,7 +13,7 @@ import viz
 from minigrad.core import Spec, float32
 from minigrad.core.events import Event, listen
 from minigrad.diagnostics.source import SavedLine
-from minigrad.interop.boxes import box, whole_box
+from minigrad.interop.boxes import opaque_call, opaque_node
 from minigrad.interop.captured import About, Builder, Captured, Refused, gap, seed
 from viz.film.replay import replay_tape
 from viz.page.player import Player
@@ -39,7 +39,7 @@ def captured(wrong: float = 0.0) -> Captured:
     w = build.variable("line.w", np.float32(8.0), "line: Line", trained=True)
     build.variable("line.count", np.float32(1.0), "line: Line", trained=False)
     with build.at("line: Line", (SavedLine("theirs.py", 7, "y = cbrt(w * x)"), 0)):
-        (y,) = box("cbrt", "Other", root, root_back, [w * x], [Spec((2,), float32)])
+        (y,) = opaque_node("cbrt", "Other", root, root_back, [w * x], [Spec((2,), float32)])
     build.boxes.append("cbrt")
     given = 2 * np.cbrt(X)
     weighted = given * seed(given)
@@ -85,7 +85,9 @@ def test_a_box_passes_back_only_where_the_original_does() -> None:
     with mg.Graph():
         a, b = (mg.placeholder(name, shape=(2,)) for name in "ab")
         pairs = {(0, 1), (1, 0)}
-        first, second = box("f", "Other", two_results, product_back, [a, b], [spec, spec], pairs)
+        first, second = opaque_node(
+            "f", "Other", two_results, product_back, [a, b], [spec, spec], pairs
+        )
         of_first, of_second = mg.gradients(first, [a, b]), mg.gradients(second, [a, b])
         assert [g is None for g in (*of_first, *of_second)] == [True, False, False, True]
         graph = mg.build_graph([], [of_first[1], of_second[0]])
@@ -234,7 +236,7 @@ def test_a_box_passes_back_from_all_its_results_at_once() -> None:
     x = build.placeholder("x", X)
     with build.graph:
         both = [Spec((), float32)] * 2
-        a, b = whole_box("split", "Other", split, back, [x], both, own_rule=True)
+        a, b = opaque_call("split", "Other", split, back, [x], both, own_rule=True)
         y = a * 6 + b * 8
     build.own_rules.append(("split", (SavedLine("theirs.py", 7, "a, b = split(x)"), 0)))
     model = build.captured("Other", [y], [np.float32(70)], {"x": np.full(2, 3.0, np.float32)})
@@ -253,7 +255,7 @@ def test_complex_numbers_pass_through_boxes_and_are_drawn_by_their_size() -> Non
     z = X + 1j * X
     build = Builder()
     x = build.placeholder("x", X)
-    turned = whole_box(
+    turned = opaque_call(
         "turn",
         "Other",
         lambda x: [x + 1j * x],
@@ -261,7 +263,7 @@ def test_complex_numbers_pass_through_boxes_and_are_drawn_by_their_size() -> Non
         [x],
         [Spec((2,), np.dtype(complex))],
     )
-    size = whole_box(
+    size = opaque_call(
         "size",
         "Other",
         lambda z: [np.abs(z).astype(np.float32)],

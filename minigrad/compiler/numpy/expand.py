@@ -37,7 +37,7 @@ def _matmul(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) ->
     if node.attrs.get("transpose_a"):
         a = transposed(a)
     if node.attrs.get("transpose_b"):
-        if _better_turned(a, b):  # as bᵀ is: few rows of a on many of b
+        if _transpose_helps(a, b):  # as bᵀ is: few rows of a on many of b
             columns = calls.scratch(out.shape[::-1], out.spec.dtype)
             calls.call(np.dot, b, transposed(a), columns)
             calls.call(np.copyto, out, transposed(columns))
@@ -47,7 +47,7 @@ def _matmul(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) ->
     return True
 
 
-def _better_turned(a: Slot, b: Slot) -> bool:
+def _transpose_helps(a: Slot, b: Slot) -> bool:
     """Return whether b aᵀ is faster than a bᵀ: BLAS copies what isn't contiguous."""
     if len(a.shape) != 2 or len(b.shape) != 2:
         return False

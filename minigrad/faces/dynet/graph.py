@@ -39,7 +39,7 @@ class NotFinite(mg.NumericError, RuntimeError):
 
 
 @contextlib.contextmanager
-def finite() -> Iterator[None]:
+def check_finite() -> Iterator[None]:
     """Raise NotFinite inside the block when an operator gives NaN or an infinity."""
     try:
         with mg.detect_anomaly():
@@ -65,7 +65,7 @@ class ComputationGraph:
             if together:
                 around.enter_context(mg.lazy_batch())
             if self.checked:
-                around.enter_context(finite())
+                around.enter_context(check_finite())
             for x in self.noted[: last.index + 1]:
                 if x.tensor is None:
                     x.tensor = x.function(*[operand.tensor for operand in x.operands])

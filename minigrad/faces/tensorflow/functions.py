@@ -11,7 +11,7 @@ from minigrad.faces.face import not_again
 from minigrad.faces.flow import RULES
 from minigrad.faces.tensorflow import config
 from minigrad.faces.tensorflow.errors import NotTheSignature, again, following
-from minigrad.faces.tensorflow.tensors import NOW, Held, Variable, convert, mapped, recorded
+from minigrad.faces.tensorflow.tensors import NOW, Held, Variable, convert, mapped, set_recording
 from minigrad.faces.ties import following as by_rules
 
 __all__ = ["Function", "function"]
@@ -69,7 +69,7 @@ class Function(TRACED):  # type: ignore[misc]
         NOW.made.append(made)
         NOW.kept.append(kept)
         try:
-            with following(graph=True), recorded(), by_rules(RULES):
+            with following(graph=True), set_recording(), by_rules(RULES):
                 found = super().__call__(*mapped(held, args), **mapped(held, kwargs))
                 return found, made, kept
         except mg.FeedError as error:

@@ -81,7 +81,7 @@ class Tensor(mg.Tensor):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Apply an operator by TensorFlow's rules: one data type, and recorded only on a tape."""
-        with following(), recorded():
+        with following(), set_recording():
             given = agreed(func, [present(x) for x in args])
             found = super(Tensor, Tensor).__torch_function__(func, types, given, kwargs)
             return of_their_type(func, given, found)
@@ -237,7 +237,7 @@ class Held:
 # ---- What an operator may be given ---------------------------------------------------------------
 
 
-def recorded() -> Any:
+def set_recording() -> Any:
     """Set gradient recording: on only while a tape is active or a function is being traced."""
     return mg.set_grad_enabled(mg.is_grad_enabled() and bool(NOW.tapes or tracing()))
 
@@ -375,7 +375,7 @@ def in_its_words(function: Callable[..., Any]) -> Callable[..., Any]:
         given = [*zip(itertools.chain(names, itertools.repeat("")), args, strict=False)]
         operands = {key: x for key, x in [*given, *kwargs.items()] if key in OPERANDS}
         alone = not any(map(is_tensor, leaves(operands)))
-        with following(), recorded():
+        with following(), set_recording():
             fitting = {key: fitted(key, x, alone) for key, x in operands.items()}
             positional = [fitting.get(key, x) for key, x in given]
             found = function(*positional, **{k: fitting.get(k, x) for k, x in kwargs.items()})

@@ -103,7 +103,7 @@ class Function:
             shown = ", ".join([*(f"#{i + 1}" for i in range(len(args))), *kwargs]) or "-"
             raise BadInput("function_arguments", expected=", ".join(names) or "-", given=shown)
         with as_theano():
-            taken = [accepted(x, value) for x, value in zip(self.inputs, values, strict=True)]
+            taken = [check_input(x, value) for x, value in zip(self.inputs, values, strict=True)]
             found = self.program(*taken)
         arrays = [np.asarray(x) for x in found or ()]
         if isinstance(self.outputs, dict):
@@ -114,7 +114,7 @@ class Function:
         return repr(self.program)
 
 
-def accepted(x: In, value: Any) -> Any:
+def check_input(x: In, value: Any) -> Any:
     """Return a value in an input's data type; raise BadInput if that can't hold it."""
     dtype, given = x.variable.node.dtype, np.asarray(value)
     narrow = x.allow_downcast or (type(value) is float and dtype == config.floatX == "float32")

@@ -59,13 +59,13 @@ def scan(
     and there is no sequence, the last outputs are all there is.
     """
     along = [nodes(variable(x)) for x in listed(sequences)]
-    outputs, others = [output(x) for x in listed(outputs_info)], listed(non_sequences)
+    outputs, others = [parse_output(x) for x in listed(outputs_info)], listed(non_sequences)
     past = [i for i, x in enumerate(outputs) if x.taps]
 
     def step(windows: Any, xs: Any) -> Any:
         pairs = zip(past, windows, strict=True)
         before = [window[tap] for i, window in pairs for tap in outputs[i].taps]
-        found = results(fn(*wrapped([*xs[: len(along)], *before]), *others))
+        found = result_nodes(fn(*wrapped([*xs[: len(along)], *before]), *others))
         kept = zip(past, windows, strict=True)
         return [[*window[1:], found[i]] for i, window in kept], found
 
@@ -96,7 +96,7 @@ def steps(along: list[Any], n_steps: Any, backwards: bool) -> list[Any]:
     return [x[::-1] for x in along] if backwards else along
 
 
-def output(info: Any) -> Output:
+def parse_output(info: Any) -> Output:
     """Make an Output from an item of `outputs_info`: None, an initial value, or a dict with one."""
     if isinstance(info, Mapping):
         taps = info.get("taps", [-1] if "initial" in info else [])
@@ -104,7 +104,7 @@ def output(info: Any) -> Output:
     return Output() if info is None else Output(info, (-1,))
 
 
-def results(found: Any) -> list[mg.Node]:
+def result_nodes(found: Any) -> list[mg.Node]:
     """Return the results of a loop's function as nodes."""
     pair = isinstance(found, (list, tuple)) and len(found) == 2
     given = found[0] if pair and isinstance(found[1], Mapping) else found

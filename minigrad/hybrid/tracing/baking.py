@@ -196,7 +196,7 @@ class Traced:
             return self._concrete
         if shapes not in self._shapes:
             loops = any(isinstance(x, Body) for n in self.graph.nodes for x in n.attrs.values())
-            self._shapes[shapes] = self._once_more(values) if loops else self._rebuilt(operands)
+            self._shapes[shapes] = self._retrace(values) if loops else self._rebuilt(operands)
         return self._shapes[shapes]
 
     def _rebuilt(self, operands: Sequence[Any]) -> ConcreteFunction:
@@ -213,7 +213,7 @@ class Traced:
                 raise FeedError("traced_length", function=self.__name__, **about, ran=here())
         return ConcreteFunction(body, result, {})
 
-    def _once_more(self, values: tuple[Any, ...]) -> ConcreteFunction:
+    def _retrace(self, values: tuple[Any, ...]) -> ConcreteFunction:
         """Trace again, because loops or branches of the graph contain shapes."""
         body, result = self._run_on_stand_ins(values, warn=False)
         turn = self._turn(body.baked)

@@ -15,7 +15,7 @@ from minigrad.control import cond, while_loop
 from minigrad.core import Array, Spec
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import Location, SavedLine, is_user_code
-from minigrad.interop.boxes import whole_box
+from minigrad.interop.boxes import opaque_call
 from minigrad.interop.captured import TOLERANCE, Builder, Line, Refused, label, seed, users
 from minigrad.interop.jax.primitives import NAMED, PRIMITIVES
 from minigrad.static import Node
@@ -328,7 +328,7 @@ class Reader:
             found = self._pulled(run, gs, *filled(*arrays))
             return [np.array(found[nodes[i]]) for i in wrt]
 
-        return whole_box(name, SYSTEM, call, pull, [values[i] for i in nodes], specs, own_rule)
+        return opaque_call(name, SYSTEM, call, pull, [values[i] for i in nodes], specs, own_rule)
 
     def _operand(self, x: Any) -> Any:
         return x if isinstance(x, Node) else self._array(x)

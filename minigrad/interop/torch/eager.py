@@ -18,7 +18,7 @@ from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import Location
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
-from minigrad.interop.boxes import box
+from minigrad.interop.boxes import opaque_node
 from minigrad.interop.captured import Builder, Line, label, users
 from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.lines import Lines
@@ -263,7 +263,7 @@ class Notes:
         requires_grad = [self.asks(x) for x in values]
         passing, lost = passes(pull, held, arrays, requires_grad)
         self.boxed(name, lost, custom=not hasattr(function, "_schema"))
-        boxes = box(name, SYSTEM, call, pull, values, specs, passing)
+        boxes = opaque_node(name, SYSTEM, call, pull, values, specs, passing)
         return boxes if several else boxes[0]
 
     def _fixed(self, x: Any) -> Any:

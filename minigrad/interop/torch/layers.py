@@ -29,16 +29,16 @@ def _conv2d(
     groups: int = 1,
 ) -> Any:
     if len(x.shape) == 3:
-        return _flat(_conv2d, x, weight, bias, stride, padding, dilation, groups)
+        return _unbatched(_conv2d, x, weight, bias, stride, padding, dilation, groups)
     if max(_two(dilation)) > FAR and _two(stride) == (1, 1) and not isinstance(padding, str):
-        return _far_apart(x, weight, bias, _two(padding), _two(dilation), groups)
+        return _dilated(x, weight, bias, _two(padding), _two(dilation), groups)
     return nn.conv2d(x, weight, bias, _pair(stride), _pair(padding), _pair(dilation), groups)
 
 
 FAR = 4  # elements of a kernel that are further apart than this are not joined by zeros
 
 
-def _far_apart(x: Any, weight: Any, bias: Any, pads: Any, steps: Any, groups: int) -> Any:
+def _dilated(x: Any, weight: Any, bias: Any, pads: Any, steps: Any, groups: int) -> Any:
     """Build a dilated convolution: pixels one dilation apart form images of their own."""
     (n, c, *lengths), (k, _, *window), (down, right) = x.shape, weight.shape, steps
     framed = [length + 2 * pad for length, pad in zip(lengths, pads, strict=True)]
@@ -53,7 +53,7 @@ def _far_apart(x: Any, weight: Any, bias: Any, pads: Any, steps: Any, groups: in
     return y[:, :, :high, :wide]
 
 
-def _flat(layer: Any, x: Any, *args: Any) -> Any:
+def _unbatched(layer: Any, x: Any, *args: Any) -> Any:
     """Apply a layer for batches to a single image."""
     y = layer(f.expand_dims(x, 0), *args)
     return y if y is NotImplemented else f.squeeze(y, 0)
@@ -69,7 +69,7 @@ def _conv1d(
     groups: int = 1,
 ) -> Any:
     if len(x.shape) == 2:
-        return _flat(_conv1d, x, weight, bias, stride, padding, dilation, groups)
+        return _unbatched(_conv1d, x, weight, bias, stride, padding, dilation, groups)
     wide = (_row(stride, 1), _row(padding, 0), _row(dilation, 1))
     y = nn.conv2d(f.expand_dims(x, 2), f.expand_dims(weight, 2), bias, *wide, groups)
     return f.squeeze(y, 2)
@@ -134,7 +134,7 @@ def _max_pool(
     if ceil or _two(dilation) != (1, 1):
         return NotImplemented
     if len(x.shape) == 3:
-        return _flat(_max_pool, x, size, stride, padding)
+        return _unbatched(_max_pool, x, size, stride, padding)
     return nn.max_pool2d(x, _pair(size), _pair(stride) or None, _pair(padding))
 
 
@@ -150,7 +150,7 @@ def _avg_pool(
     if ceil or divisor is not None or (not include_pad and _two(padding) != (0, 0)):
         return NotImplemented
     if len(x.shape) == 3:
-        return _flat(_avg_pool, x, size, stride, padding)
+        return _unbatched(_avg_pool, x, size, stride, padding)
     return nn.avg_pool2d(x, _pair(size), _pair(stride) or None, _pair(padding))
 
 
@@ -252,7 +252,7 @@ def _batch_norm(
     return _affine(ops.normalize(x, axis=axes, eps=eps), weight, bias)
 
 
-def first(layer: Any, count: int) -> Any:
+def first_result(layer: Any, count: int) -> Any:
     """Wrap a layer whose operator has further results, unused in the forward pass."""
 
     def several(*args: Any, **how: Any) -> Any:
@@ -272,20 +272,20 @@ LAYERS: Table = {
     "convolution": _convolution,
     "conv_transpose2d": _transposed,
     "max_pool2d": _max_pool,
-    "max_pool2d_with_indices": first(_max_pool, 2),
+    "max_pool2d_with_indices": first_result(_max_pool, 2),
     "avg_pool2d": _avg_pool,
     "adaptive_avg_pool2d": _adaptive_avg_pool,
     "_adaptive_avg_pool2d": _adaptive_avg_pool,
     "upsample_nearest2d": _nearest,
     "layer_norm": _layer_norm,
-    "native_layer_norm": first(_layer_norm, 3),
+    "native_layer_norm": first_result(_layer_norm, 3),
     "rms_norm": _rms_norm,
     "group_norm": _group_norm,
     "native_group_norm": _native_group_norm,
     "instance_norm": _instance_norm,
     "batch_norm": _batch_norm,
-    "native_batch_norm": first(_batch_norm, 3),
-    "_native_batch_norm_legit": first(_batch_norm, 3),
-    "_native_batch_norm_legit_functional": first(_batch_norm, 5),
-    "_native_batch_norm_legit_no_training": first(_fixed_norm, 3),
+    "native_batch_norm": first_result(_batch_norm, 3),
+    "_native_batch_norm_legit": first_result(_batch_norm, 3),
+    "_native_batch_norm_legit_functional": first_result(_batch_norm, 5),
+    "_native_batch_norm_legit_no_training": first_result(_fixed_norm, 3),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad import functions as f
 from minigrad import ops
-from minigrad.interop.torch.layers import first
+from minigrad.interop.torch.layers import first_result
 from minigrad.interop.torch.numbers import Table
 
 
@@ -117,7 +117,7 @@ LOSSES: Table = {
     "cross_entropy_loss, ignoring": _ignoring,
     "nll_loss": _nll,
     "nll_loss_nd": _nll,
-    "nll_loss_forward": first(_nll, 2),
+    "nll_loss_forward": first_result(_nll, 2),
     "binary_cross_entropy": _binary,
     "binary_cross_entropy_with_logits": _binary_with_logits,
 }

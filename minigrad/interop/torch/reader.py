@@ -16,7 +16,7 @@ from minigrad.core import Array, Spec
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import Location
 from minigrad.functions import stop_gradient
-from minigrad.interop.boxes import box
+from minigrad.interop.boxes import opaque_node
 from minigrad.interop.captured import Builder, Line, label
 from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.layers import LAYERS
@@ -203,7 +203,7 @@ class Reader:
         passing, lost = passes(pull, [array(v) for _, v in pairs], results, requires_grad)
         if lost:
             self.builder.lost.append(name)
-        found = box(name, SYSTEM, call, pull, [x for x, _ in pairs], specs, passing)
+        found = opaque_node(name, SYSTEM, call, pull, [x for x, _ in pairs], specs, passing)
         return found if several else found[0]
 
     def _mapped(self, x: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import minigrad as mg
 from minigrad.faces.face import Face
-from minigrad.faces.tensorflow.tensors import Variable, present, recorded
+from minigrad.faces.tensorflow.tensors import Variable, present, set_recording
 
 __all__ = ["SGD", "Adam"]
 
@@ -31,7 +31,7 @@ class SGD:
                 start = self._optimizer.slots(v).items()
                 self._slots[id(v)] = [Variable(x, False, name) for name, x in start]
             kept = self._slots[id(v)]
-            with recorded():
+            with set_recording():
                 new = self._optimizer.rule(present(v), g, *map(present, kept))
             for variable, value in zip([v, *kept], new, strict=True):
                 variable.assign(value)
