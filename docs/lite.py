@@ -24,6 +24,8 @@ from front import first_page
 from packages import locked, needed, put_off
 from pages import write_pages
 
+from minigrad_lessons.opening import copy_lessons
+
 try:
     from jupyterlite_pyodide_kernel import constants
 except ImportError as error:
@@ -107,7 +109,7 @@ def graphviz(file: Path | None, to: Path) -> None:
 def lessons(given: Path | None, folder: Path) -> None:
     """The lessons as a learner starts them, for the kernel that the site has, so that none asks."""
     if not given:
-        subprocess.run([sys.executable, ROOT / "tasks.py", "student", folder], check=True)
+        copy_lessons(str(ROOT / "notebooks"), str(folder))
     else:
         shutil.copytree(given, folder, ignore=shutil.ignore_patterns(".*", "yours", "my_engine"))
     for path in folder.glob("*.ipynb"):
@@ -120,10 +122,16 @@ def lessons(given: Path | None, folder: Path) -> None:
 
 def read(place: str) -> dict[str, Any]:
     """A lock file, from an address or out of a file."""
-    if "://" not in place:
-        return dict(json.loads(Path(place).read_text("utf-8")))
-    with urllib.request.urlopen(place, timeout=60) as answer:
-        return dict(json.load(answer))
+    try:
+        if "://" not in place:
+            return dict(json.loads(Path(place).read_text("utf-8")))
+        with urllib.request.urlopen(place, timeout=20) as answer:
+            return dict(json.load(answer))
+    except (OSError, ValueError) as error:
+        raise SystemExit(
+            f"The list of Pyodide's packages can't be read: {place} ({error}). The same file,"
+            " pyodide-lock.json, is in npm's package pyodide. Name it: --pyodide-lock FILE"
+        ) from None
 
 
 # ---- The site -------------------------------------------------------------------------------
@@ -168,24 +176,27 @@ def pages(folder: Path) -> None:
 
 
 def main(arguments: list[str]) -> None:
+    """Build all of it elsewhere, so that what fails leaves nothing behind; first what may fail."""
     asked = options(arguments)
     base = "" if asked.pyodide else constants.PYODIDE_CDN_URL + "/"
     lock = asked.pyodide_lock or f"{asked.pyodide or constants.PYODIDE_CDN_URL}/pyodide-lock.json"
+    theirs = read(lock)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder).resolve()
-        lessons(asked.notebooks, work / "lessons")
-        lite(asked.folder, work / "lessons", work, settings(base or f"./{OURS}/"))
-        # A browser asks for the pictures of prose there, before JupyterLab writes their addresses.
-        shutil.copytree(work / "lessons" / "pictures", asked.folder / "lab" / "pictures")
-        ours = asked.folder / OURS
-        if asked.pyodide:
-            shutil.copytree(asked.pyodide, ours, dirs_exist_ok=True)
-        ours.mkdir(parents=True, exist_ok=True)
+        site = work / "site"
+        graphviz(asked.graphviz, work / "graphviz.js")
         (work / "wheels").mkdir()
         for wheel in asked.wheel:
             shutil.copy(wheel, work / "wheels")
-        found = wheels(work / "wheels")
-        whole = locked(read(lock), base, found)
+        whole = locked(theirs, base, wheels(work / "wheels"))
+        lessons(asked.notebooks, work / "lessons")
+        lite(site, work / "lessons", work, settings(base or f"./{OURS}/"))
+        # A browser asks for the pictures of prose there, before JupyterLab writes their addresses.
+        shutil.copytree(work / "lessons" / "pictures", site / "lab" / "pictures")
+        ours = site / OURS
+        if asked.pyodide:
+            shutil.copytree(asked.pyodide, ours, dirs_exist_ok=True)
+        ours.mkdir(parents=True, exist_ok=True)
         later = put_off(whole, LOADED, LATER)
         for name in needed(whole, *LOADED, *LATER):
             made = work / "wheels" / whole["packages"][name]["file_name"]
@@ -193,13 +204,13 @@ def main(arguments: list[str]) -> None:
                 shutil.copy(made, ours)
         (ours / "pyodide-lock.json").write_text(json.dumps(whole), "utf-8")
         (ours / "later.json").write_text(json.dumps(later), "utf-8")
-        graphviz(asked.graphviz, ours / "graphviz.js")
-    for part in (*PARTS.glob("*.mjs"), PARTS / "later.py"):
-        shutil.copy(part, ours)
-    if asked.pages != []:
-        run = "../../lab/index.html?path={notebook}"
-        write_pages(asked.folder / READ, asked.pages or (), run=run)
-    pages(asked.folder)
+        for part in (*work.glob("graphviz.*"), *PARTS.glob("*.mjs"), PARTS / "later.py"):
+            shutil.copy(part, ours)
+        if asked.pages != []:
+            run = "../../lab/index.html?path={notebook}"
+            write_pages(site / READ, asked.pages or (), run=run)
+        pages(site)
+        shutil.copytree(site, asked.folder, copy_function=shutil.move, dirs_exist_ok=True)
 
 
 if __name__ == "__main__":
