@@ -28,14 +28,34 @@ STUB = (
 )
 
 
+# Pictures lie beside the lesson, and a page of feedback goes out alone.
+PICTURE = re.compile(r"(?m)^!?\[[^\]]*\]\(pictures/[^)]*\)\s*")
+
+
 class Readable(NbGraderPreprocessor):
-    """Feedback as a page: what stands for a widget, in one language, and no hidden test."""
+    """Feedback as a page: what stands for a widget, in one language, and no hidden test.
+
+    The student's answer is the cell above the stub, which nbgrader would show in its place.
+    """
+
+    def preprocess(self, nb, resources):
+        kept = []
+        for cell in nb.cells:
+            stub = grade_id(cell) and plain(cell) == plain({"source": STUB})
+            if stub and kept and kept[-1].cell_type == "code" and not grade_id(kept[-1]):
+                kept[-1].metadata["nbgrader"] = cell.metadata["nbgrader"]
+            else:
+                kept.append(cell)
+        nb.cells = kept
+        return super().preprocess(nb, resources)
 
     def preprocess_cell(self, cell, resources, index):
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(WIDGET, None)
         if cell.cell_type == "code":
             cell.source = HIDDEN.sub("", cell.source)
+        else:
+            cell.source = PICTURE.sub("", cell.source)
         return cell, resources
 
 

@@ -57,7 +57,7 @@ def for_learners(notebook: Notebook) -> Notebook:
 
 def for_nbgrader(notebook: Notebook) -> Notebook:
     """The same lesson with our answers, and tests that no cell of a learner can take over."""
-    notebook, asked = deepcopy(notebook), set[str]()
+    notebook, asked = student.without_hosting(notebook), set[str]()
     defined, own = list[Line](), list[Line]()
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     for cell, following in pairwise([*cells, EMPTY]):

@@ -266,3 +266,26 @@ def test_a_renamed_notebook_is_taken_for_the_one_that_is_asked_for(
     several = ["a.ipynb", "b.ipynb"]
     config["named"](assignment="L00", student="ann", notebooks=several)
     assert several == ["a.ipynb", "b.ipynb"]
+
+
+def test_feedback_shows_the_answer_where_it_was_written_and_no_picture_that_is_not_there(
+    config: dict[str, Any],
+) -> None:
+    source, learner = course()
+    made = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
+    page = nbformat.from_dict({**made, "cells": config["restored"](learner, source)})
+    config["repair"](page)
+    reader = config["Readable"]
+    # nbgrader's own preprocessor does this for each cell.
+    reader.__base__.preprocess = lambda self, nb, resources: (
+        [self.preprocess_cell(cell, resources, i) for i, cell in enumerate(nb.cells)] and nb,
+        resources,
+    )
+    shown, _ = reader().preprocess(page, {})
+    (answer,) = (c for c in shown.cells if notebooks.grading(c).get("grade_id") == CORE)
+    assert answer.source.startswith(ANSWER)
+    text = "\n".join(cell.source for cell in shown.cells)
+    assert config["STUB"] not in text
+    assert "HIDDEN" not in text
+    assert "](pictures/" not in text
+    assert "# L00" in shown.cells[0].source

@@ -140,6 +140,7 @@ def test_no_result_is_taken_for_points_that_is_none(course) -> None:
     _, said = course
     assert "cannot be converted" not in said
     assert "ERROR" not in said
+    assert "has changed" not in said, "a warning is left for what was tampered with"
 
 
 def test_nothing_stands_in_the_way_of_an_answer(course) -> None:
@@ -156,6 +157,9 @@ def test_feedback_can_be_read_in_one_language(course, name) -> None:
     folder, _ = course
     page = (folder / "feedback" / name / LESSON / PATH.name).with_suffix(".html").read_text("utf-8")
     assert "HIDDEN" not in page
+    assert 'src="pictures/' not in page
+    assert "Leave this one as it is" not in page, "the student's answer is what was written"
+    assert page.count("Student's answer") == 2
     assert "body):not([data-mg-language])" in page, "the rule that hides the other language"
     assert "application/vnd.jupyter.widget-view+json" not in page
     core, _ = LEARNERS[name][2]

@@ -287,3 +287,46 @@ def test_what_the_browser_keeps_comes_out_as_a_zip(tmp_path: Path) -> None:
         assert file.read("my_engine/引擎.py") == b"x = 1\n"
         assert file.read("p.png") == b"\x00\x01\x02\xff"
         assert file.read("empty") == b""
+
+
+@pytest.fixture
+def lite(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """What makes the site, where neither JupyterLite nor the network is there."""
+    constants = SimpleNamespace(PYODIDE_CDN_URL="http://127.0.0.1:9/pyodide")
+    kernel = SimpleNamespace(constants=constants)
+    monkeypatch.setitem(sys.modules, "jupyterlite_pyodide_kernel", kernel)
+    monkeypatch.delitem(sys.modules, "lite", raising=False)
+    return importlib.import_module("lite")
+
+
+def test_without_the_list_of_packages_one_sentence_says_where_else_it_is(
+    lite: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.json").write_text("<html>")
+    for options in ([], ["--pyodide-lock", str(tmp_path / "broken.json")]):
+        with pytest.raises(SystemExit) as said:
+            lite.main([str(tmp_path / "out"), *options])
+        (line,) = str(said.value).splitlines()
+        assert (options[1] if options else "127.0.0.1:9") in line
+        assert "--pyodide-lock FILE" in line
+        assert not (tmp_path / "out").exists()
+    assert capfd.readouterr().out == ""
+
+
+def test_a_site_that_fails_on_its_way_leaves_nothing_behind(
+    lite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And its folder is written only once all of it is there."""
+    (tmp_path / "lock.json").write_text(json.dumps(LOCK))
+    (tmp_path / "index.js").touch()
+    monkeypatch.setattr(lite, "wheels", lambda folder: [])
+
+    def fails(site: Path, *told: object) -> None:
+        site.mkdir()
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(lite, "lite", fails)
+    told = ["--pyodide-lock", str(tmp_path / "lock.json"), "--graphviz", str(tmp_path / "index.js")]
+    with pytest.raises(OSError, match="the disk is full"):
+        lite.main([str(tmp_path / "out"), *told])
+    assert {path.name for path in tmp_path.iterdir()} == {"index.js", "lock.json"}
