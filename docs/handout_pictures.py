@@ -62,4 +62,5 @@ DRAWN: dict[str, Callable[[], viz.Drawing]] = {
     "L12": lambda: static(lambda x: mg.mean(x * x) + 3, x=(3,)),
     "L13": lambda: static(lambda x: mg.tanh(mg.sqrt(x * x + 1) * 2 - x / 3), x=(16,)),
     "L14": lambda: static(lambda x: mg.softmax(mg.relu(x @ EYE), axis=1), x=(2, 3)),
+    "L15": lambda: static(lambda x: x * 2 + 1, x=(4,)),
 }

@@ -1,4 +1,4 @@
-"""The pictures that lessons L05 to L14 begin with: drawn from what was run, recorded or measured.
+"""The pictures that lessons L05 to L15 begin with: drawn from what was run, recorded or measured.
 
 Each function gives the parts of a picture, which stand below each other, a sentence above each.
 """
@@ -174,9 +174,27 @@ def choosing() -> list[Part]:
     ]
 
 
+def gpu() -> list[Part]:
+    """A dot for each kernel: of a step only the totals were measured, so they are spread evenly."""
+    found = lessons.on_gpu()
+    (row,) = (row for row in found["widths"] if row["width"] == 128)
+    kernels, each = row["kernels"], row["busy"] / row["kernels"]
+    eager, captured = (found["step"][way][1] for way in ("eager", "captured"))
+    steps = {"eager": (0.0, eager / kernels), "captured": (captured - row["busy"], each)}
+    times = {
+        name: [(start + gap * (n + 1)) / 1000 for n in range(kernels)]
+        for name, (start, gap) in steps.items()
+    }
+    said = (
+        "A training step on an H100: when each of its 28 kernels ends (milliseconds, evenly apart)",
+        "H100 上的一个训练步：28 个核函数各在什么时候结束（毫秒，按平均间隔画）",
+    )
+    return [(said, _dots(times))]
+
+
 PICTURES: tuple[Callable[[], list[Part]], ...] = (
     *(control_flow, shapes, debugging, passes, memory),
-    *(scheduling, saving, tracing, measuring, choosing),
+    *(scheduling, saving, tracing, measuring, choosing, gpu),
 )
 
 

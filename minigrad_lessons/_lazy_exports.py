@@ -9,6 +9,7 @@ from minigrad_lessons.lesson.course import *
 from minigrad_lessons.lesson.debugger import *
 from minigrad_lessons.lesson.deprecated import *
 from minigrad_lessons.lesson.elsewhere import *
+from minigrad_lessons.lesson.gpu import *
 from minigrad_lessons.lesson.granularity import *
 from minigrad_lessons.lesson.guest import *
 from minigrad_lessons.lesson.images import *

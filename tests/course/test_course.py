@@ -143,11 +143,12 @@ def test_the_map_asks_for_the_lessons_that_a_lesson_says_it_needs():
         assert needs(path) == [before[number(path)]] * 2, path.stem
 
 
-def test_the_start_page_leads_to_the_tour_first_and_says_what_is_left_out():
+def test_the_start_page_leads_to_the_tour_first_and_to_the_appendix_on_graphics_cards():
     page = "\n".join(cell.source for cell in read(ROOT / "notebooks" / "index.ipynb").cells)
-    for language, card in (("en", "graphics cards"), ("zh", "显卡")):
+    for language, card in (("en", "graphics card"), ("zh", "显卡")):
         half = "\n".join(re.findall(rf'<div lang="{language}">(.*?)</div>', page, re.DOTALL))
-        assert re.findall(r"\]\((\S+\.ipynb)\)", half)[0] == "tour.ipynb"
+        linked = re.findall(r"\]\((\S+\.ipynb)\)", half)
+        assert (linked[0], linked[-1]) == ("tour.ipynb", "15_gpu.ipynb")
         assert card in half
         assert "CUDA" in half
         (route,) = (line for line in half.splitlines() if "torch.compile" in line)

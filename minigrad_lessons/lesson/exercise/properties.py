@@ -23,7 +23,7 @@ def with_stored_programs(id: str, known: Property) -> Property:
 
 PROPERTIES: dict[str, Property] = {
     f"L{lesson:02}.{id}": with_stored_programs(f"L{lesson:02}.{id}", vars(module)[name])
-    for lesson in range(15)
+    for lesson in range(16)
     for module in [import_module(f"{__package__}.l{lesson:02}")]
     for id, name in NAMES.items()
     if name in vars(module)
