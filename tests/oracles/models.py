@@ -111,7 +111,7 @@ def _noted() -> Iterator[tuple[list[Captured], list[float]]]:
 
         return call
 
-    places = [(explore, "captured", kept), (torch_capture, "_exported", timed)]
+    places = [(explore, "try_capture", kept), (torch_capture, "_exported", timed)]
     places.append((jax_capture, "_equations", timed))
     old = [getattr(module, name) for module, name, _ in places]
     for module, name, around in places:
