@@ -268,10 +268,13 @@ def order() -> list[Path]:
     ]
 
 
-def page(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) -> str:
+def page(
+    notebook: nbformat.NotebookNode, path: Path, language: str, run: str, slides: bool = False
+) -> str:
     """The page of a notebook that has run.
 
-    run: where a link to run it leads, with {notebook} for the name of the file.
+    run: where a link to run it leads, with {notebook} for the name of the file. slides: whether one
+    screen after another is shown.
     """
     scripts, styles = pared(notebook, language)
     exporter = HTMLExporter(
@@ -285,8 +288,11 @@ def page(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) -
     told = about(notebook, path, language, run)
     resources = {"page": told, "metadata": {"path": str(path.parent)}}
     html, _ = exporter.from_notebook_node(notebook, resources=resources)
-    css = STYLE + "".join(styles) + (TEMPLATE / "page.css").read_text("utf-8")
-    return finished(html, css, script_of(scripts), language)
+    parts = ("page", "slides") if slides else ("page",)
+    css = "".join((TEMPLATE / f"{part}.css").read_text("utf-8") for part in parts)
+    own = "\n".join((TEMPLATE / f"{part}.js").read_text("utf-8") for part in parts)
+    css = STYLE + "".join(styles) + css
+    return finished(html, css, script_of(scripts, own), language)
 
 
 def about(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) -> dict[str, Any]:
@@ -312,11 +318,10 @@ def about(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) 
     }
 
 
-def script_of(modules: Sequence[str]) -> str:
+def script_of(modules: Sequence[str], own: str) -> str:
     """The one script of a page: the widgets, and what makes them play without a kernel."""
     made = (module.replace("export default", "return") for module in modules)
     widgets = ",\n".join(f"(() => {{\n{module}\n}})()" for module in made)
-    own = (TEMPLATE / "page.js").read_text("utf-8")
     return f"{assets.source('page.js')}\nconst widgets = [{widgets}];\n{own}"
 
 

@@ -51,7 +51,7 @@ def main(folder: Path, language: str) -> None:
     for code in ("en", "zh"):
         questions(teacher / "questions", code)
     for lesson, name in graded.items():
-        slides.write(teacher / "slides" / f"{lesson}.html", read[name], language)
+        slides.write(teacher / "slides" / f"{lesson}.html", name, language)
 
 
 def hand_out(folder: Path, course: dict[str, notebooks.Notebook]) -> None:

@@ -244,6 +244,40 @@ def test_a_page_plays_and_fits_and_asks_for_nothing(
     assert page.errors == []
 
 
+SLIDES = """[...document.querySelectorAll('.slide')].map(slide => {
+    const range = document.createRange();
+    range.selectNodeContents(slide);
+    return [range.getBoundingClientRect().height, slide.clientHeight];
+})"""
+
+
+@pytest.mark.browser
+def test_a_slide_holds_one_screen_and_its_players_play(
+    made: Path, tmp_path: Path, page: Page
+) -> None:
+    slides = tmp_path / "slides.html"
+    slides.write_text(pages.page(lesson(), LESSON, "en", pages.RUN, slides=True), "utf-8")
+    count = "document.querySelectorAll('.prose > p, details.code > .highlight, .exercise').length"
+    visit(page, made / "en" / f"{LESSON.stem}.html")
+    paragraphs = page.evaluate(count)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    visit(page, slides)
+    found = page.evaluate(SLIDES)
+    assert len(found) > 20
+    assert all(0 < used <= high <= 900 for used, high in found)
+    assert page.evaluate(count) == paragraphs, "all of the lesson is there, code too"
+    page.locator("body").press("ArrowRight")
+    page.wait_for_function("document.querySelectorAll('.slide')[1].getBoundingClientRect().top < 9")
+    page.locator(".view").first.scroll_into_view_if_needed()
+    steps = page.locator(".view .mg-steps").first
+    page.locator(".view > .mg-player").first.focus()
+    page.keyboard.press("Home")
+    first = steps.get_attribute("aria-valuetext")
+    page.keyboard.press("ArrowRight")
+    assert steps.get_attribute("aria-valuetext") != first
+    assert page.errors == []
+
+
 @pytest.mark.browser
 def test_a_slider_of_a_page_moves_without_a_kernel(made: Path, page: Page) -> None:
     visit(page, made / "en" / f"{LESSON.stem}.html")
