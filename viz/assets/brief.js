@@ -107,7 +107,7 @@ function even(box) {
   const cards = [...box.querySelectorAll("g.node > .mg-short")].map((short) => /** @type {Element} */ (short.parentElement));
   if (!cards.length) return;
   const without = ["value", "grad", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
-  if (without.includes("value") && !without.includes("grad")) without.push("grad");
+  for (const [first, then] of [["value", "grad"], ["cells", "back"]]) if (without.includes(first) && !without.includes(then)) without.push(then);
   const key = without.join(" ");
   if ((box.dataset.without ?? "") === key) return;
   box.dataset.without = key;
