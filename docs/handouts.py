@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -25,6 +26,7 @@ import viz
 from viz.picture import theme
 
 try:
+    from pypdf import PdfReader, PdfWriter, Transformation
     from reportlab.lib import textsplit
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.styles import ParagraphStyle
@@ -36,7 +38,6 @@ try:
         BaseDocTemplate,
         Flowable,
         Frame,
-        Image,
         KeepTogether,
         PageTemplate,
         Paragraph,
@@ -47,11 +48,13 @@ try:
     )
 except ImportError as error:
     raise SystemExit(
-        f'{error}. Hand-outs need ReportLab: pip install -e ".[handouts]", or'
+        f'{error}. Hand-outs need ReportLab and pypdf: pip install -e ".[handouts]", or'
         " python tasks.py handouts OUT, which installs it."
     ) from None
 
 LESSONS = sorted((glossary.ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+PROJECT = tomllib.loads((glossary.ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+AUTHORS = ", ".join(author["name"] for author in PROJECT["authors"])
 MARGIN = 20 * mm
 WIDTH = A4[0] - 2 * MARGIN
 TEXT, CODE = "text", "code"
@@ -121,12 +124,18 @@ def lesson(path: Path, language: str) -> Lesson:
 
 
 def section(told: list[tuple[str, bool]], part: str, language: str) -> Iterator[tuple[str, str]]:
-    """The heading of a part, its paragraphs, and the functions that have gaps."""
-    inside = False
+    """The heading of a part, its paragraphs, the functions that have gaps.
+
+    And the code that a paragraph leads to with a colon, which would lead to nothing otherwise.
+    """
+    inside = leads = False
     for source, is_code in told:
         if is_code:
             if inside:
-                yield from (("code", text) for text in with_gaps(source))
+                alone = leads and "### BEGIN" not in source
+                found = [*with_gaps(source)] or [source] * alone
+                yield from (("code", text) for text in found)
+                leads = False
             continue
         for block in re.split(r"\n\n+(?![^`]*```(?!\w))", half(source, language)):
             if block.startswith("## "):
@@ -134,6 +143,7 @@ def section(told: list[tuple[str, bool]], part: str, language: str) -> Iterator[
                 if inside:
                     yield "heading", block.removeprefix("## ")
             elif inside and block:
+                leads = block.endswith((":", "："))
                 yield "text", block
 
 
@@ -193,8 +203,10 @@ def style(size: float, language: str, **more: object) -> ParagraphStyle:
 
 
 def flow(block: str, language: str) -> Iterator[Flowable]:
-    """A block of Markdown: a paragraph, a list, or lines of code."""
-    if fenced := re.fullmatch(r"```\w*\n(.*?)\n?```", block, re.DOTALL):
+    """A block of Markdown: a small heading, a paragraph, a list, or lines of code."""
+    if block.startswith("### "):
+        yield Paragraph(markup(block.removeprefix("### ")), style(11.5, language, keepWithNext=1))
+    elif fenced := re.fullmatch(r"```\w*\n(.*?)\n?```", block, re.DOTALL):
         yield lines_of_code(fenced[1])
     elif re.match(r"- |\d+\. ", block):
         for mark, item in re.findall(r"^(-|\d+\.) (.*(?:\n  .*)*)", block, re.MULTILINE):
@@ -208,23 +220,25 @@ def flow(block: str, language: str) -> Iterator[Flowable]:
 def lines_of_code(text: str) -> Flowable:
     """Code as it is typed, on a ground of its own."""
     plain = ParagraphStyle("", fontName=CODE, fontSize=8.5, leading=12, spaceAfter=0)
-    table = Table([[Preformatted(text, plain)]], colWidths=[WIDTH])
+    table = Table([[Preformatted(text, plain)]], colWidths=[WIDTH], spaceAfter=8)
     table.setStyle([("BACKGROUND", (0, 0), (-1, -1), "#F3F4F6")])
-    return KeepTogether([table, Spacer(1, 8)])
+    return table
 
 
 class Room(Flowable):
-    """Ruled lines down to the end of the page; on the next one where little is left."""
+    """Ruled lines down to the end of the page; none where little is left, and no page for them."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
         self.title = title
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
-        self.width, self.height = width, max(height - 1, 60 * mm)
+        self.width, self.height = width, height - 1 if height > 30 * mm else 0
         return self.width, self.height
 
     def draw(self) -> None:
+        if not self.height:
+            return
         self.canv.setFont(TEXT, 13)
         self.canv.drawString(0, self.height - 22, self.title)
         self.canv.setStrokeGray(0.7)
@@ -233,14 +247,36 @@ class Room(Flowable):
             self.canv.line(0, y, self.width, y)
 
 
+class Picture(Flowable):
+    """Room for a drawing; `stamp` puts its page there, whose lines and letters stay such."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.page = PdfReader(path).pages[0]
+        wide, high = (float(length) for length in self.page.mediabox[2:])
+        self.scale = min(1, WIDTH / wide, 90 * mm / high)
+        self.width, self.height = wide * self.scale, high * self.scale
+
+    def draw(self) -> None:
+        self.number = self.canv.getPageNumber()
+        self.place = self.canv.absolutePosition(0, 0)
+
+
+def stamp(path: Path, story: list[Flowable]) -> None:
+    """Put the drawings into the places that were left for them."""
+    writer = PdfWriter(clone_from=path)
+    for part in story:
+        if isinstance(part, Picture):
+            moved = Transformation().scale(part.scale).translate(*part.place)
+            writer.pages[part.number - 1].merge_transformed_page(part.page, moved)
+    writer.write(path)
+
+
 def picture(name: str, folder: Path) -> Iterator[Flowable]:
     """The picture of a lesson at its own size, or as wide as the page."""
     if name in handout_pictures.DRAWN:
-        drawn = handout_pictures.DRAWN[name]().save(folder / f"{name}.png")
-        image = Image(str(drawn))
-        shown = min(0.75 / 2, WIDTH / image.imageWidth, 90 * mm / image.imageHeight)
-        image.drawWidth, image.drawHeight = image.imageWidth * shown, image.imageHeight * shown
-        yield from (image, Spacer(1, 10))
+        drawn = handout_pictures.DRAWN[name]().save(folder / f"{name}.pdf")
+        yield from (Picture(Path(drawn)), Spacer(1, 10))
 
 
 def sheet(path: Path, language: str, folder: Path) -> list[Flowable]:
@@ -255,11 +291,14 @@ def sheet(path: Path, language: str, folder: Path) -> list[Flowable]:
         story += flow(block, language)
     terms = words["comma"].join(words["term"].format(*pair) for pair in about.terms)
     story.append(Paragraph(words["terms"] + markup(terms), style(10.5, language)))
-    story.append(Paragraph(markup(about.heading), head))
+    exercise = [Paragraph(markup(about.heading), head)]
     for kind, block in about.exercise:
-        story += [lines_of_code(block)] if kind == "code" else flow(block, language)
-    story.append(Paragraph(markup(recap[-1]), style(8, language, textColor="#57606A")))
-    return [*story, Room(words["room"])]
+        exercise += [lines_of_code(block)] if kind == "code" else flow(block, language)
+    exercise.append(Paragraph(markup(recap[-1]), style(8, language, textColor="#57606A")))
+    # Where it doesn't fit below the rest, it begins a page: a line or two alone fill none.
+    high = sum(part.wrapOn(None, WIDTH, A4[1])[1] + 8 for part in exercise)
+    kept = [KeepTogether(exercise)] if high < A4[1] - 2 * MARGIN else exercise
+    return [*story, *kept, Room(words["room"])]
 
 
 def terms_of(language: str) -> list[Flowable]:
@@ -282,10 +321,12 @@ def write(path: Path, title: str, story: list[Flowable], language: str) -> None:
         canvas.drawString(MARGIN, 10 * mm, title)
         canvas.drawRightString(A4[0] - MARGIN, 10 * mm, str(document.page))
 
-    document = BaseDocTemplate(str(path), pagesize=A4, title=title, lang=language, invariant=1)
+    told = {"title": title, "author": AUTHORS, "lang": language}
+    document = BaseDocTemplate(str(path), pagesize=A4, invariant=1, **told)
     frame = Frame(MARGIN, MARGIN, WIDTH, A4[1] - 2 * MARGIN, 0, 0, 0, 0)
     document.addPageTemplates(PageTemplate(frames=[frame], onPage=foot))
-    document.build(story)
+    document.build(list(story))  # which it takes out of the list
+    stamp(path, story)
 
 
 def main(folder: Path, language: str, *names: str) -> None:

@@ -60,9 +60,11 @@ def submission(kinds: tuple[str, str], line: str) -> dict[str, Any]:
     """What a learner hands in, made from what learners are given."""
     notebook = notebooks.for_learners(json.loads(PATH.read_text("utf-8")))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    by_id = {cell["id"]: cell for cell in cells}
     exercises = [task for task in tasks_of(PATH) if task.solution is not None]
     for task, kind in zip(exercises, kinds, strict=True):
-        cells[task.start]["source"] = answered(notebooks.text(cells[task.start]), task, kind)
+        cell = by_id[code_cells(PATH)[task.start].id]
+        cell["source"] = answered(notebooks.text(cell), task, kind)
     cells[0]["source"] = f"{notebooks.text(cells[0])}\n{line}"
     return notebook
 

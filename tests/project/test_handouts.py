@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from lessons import LESSONS, ROOT
 
 pytest.importorskip("reportlab", reason="the extra handouts makes the sheets")
-pypdf = pytest.importorskip("pypdf", reason="the extra oracles reads them back")
+pypdf = pytest.importorskip("pypdf", reason="it reads them back")
 sys.path.insert(0, str(ROOT / "docs"))
 
 import handouts  # noqa: E402
@@ -51,7 +52,8 @@ def test_a_sheet_holds_its_lesson_in_one_language(made: Path, name: str, languag
     assert code
     assert all(words(block) in text for block in code)
     prose = [block for kind, block in about.exercise if kind == "text" and "`" not in block]
-    assert all(words(re.sub(r"\*+|^\d\. ", "", block)) in text for block in prose)
+    assert all(words(re.sub(r"\*+|^\d\. |^### ", "", block)) in text for block in prose)
+    assert "###" not in text
     assert bool(re.search(CHINESE, text)) == (language == "zh")
 
 
@@ -62,15 +64,27 @@ def test_an_exercise_shows_gaps_and_no_answer(path: Path, language: str) -> None
     told = "\n".join(block for _, block in about.exercise)
     assert "..." in told
     assert not re.search(r"our_|BEGIN|HIDDEN|<details>|<div", told)
+    for (_, block), (kind, after) in pairwise(about.exercise):
+        if block.endswith((":", "：")):
+            assert kind == "code" or after.startswith(("- ", "1. ", "```")), block
     assert about.promise
     assert about.recap[-1].startswith(("**Sources", "**来源"))
 
 
-def test_every_page_is_a4_and_has_something_on_it(made: Path) -> None:
+def test_every_page_is_a4_and_has_more_on_it_than_room_to_write(made: Path) -> None:
     for path in made.glob("*.pdf"):
         for page in pypdf.PdfReader(path).pages:
             assert [round(float(x)) for x in page.mediabox[2:]] == list(A4)
-            assert len(words(page.extract_text())) > 10
+            assert len(words(page.extract_text())) > (250 if path.name[0] == "L" else 10)
+
+
+def test_a_sheet_says_who_wrote_it_and_its_picture_is_of_lines_and_letters(made: Path) -> None:
+    for path in made.glob("L*.pdf"):
+        reader = pypdf.PdfReader(path)
+        assert reader.metadata.author == handouts.AUTHORS != ""
+        assert reader.trailer["/Root"]["/Lang"] == path.stem[-2:]
+        assert [list(page.images) for page in reader.pages] == [[]] * len(reader.pages)
+        assert "Mul" in reader.pages[0].extract_text(), "on the card of the operator"
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
