@@ -21,7 +21,7 @@ import numpy as np
 import minigrad as mg
 import minigrad_lessons as lessons
 import viz
-from minigrad.diagnostics.messages import get_language, set_language
+from minigrad.diagnostics.messages import choose, get_language, set_language
 from viz.charts.held import plan_of
 from viz.film.film import Film
 from viz.film.states import on_cards
@@ -180,7 +180,10 @@ def gpu() -> list[Part]:
     (row,) = (row for row in found["widths"] if row["width"] == 128)
     kernels, each = row["kernels"], row["busy"] / row["kernels"]
     eager, captured = (found["step"][way][1] for way in ("eager", "captured"))
-    steps = {"eager": (0.0, eager / kernels), "captured": (captured - row["busy"], each)}
+    steps = {
+        choose(("eager", "即时执行")): (0.0, eager / kernels),
+        choose(("captured", "捕获之后")): (captured - row["busy"], each),
+    }
     times = {
         name: [(start + gap * (n + 1)) / 1000 for n in range(kernels)]
         for name, (start, gap) in steps.items()
