@@ -21,31 +21,31 @@ from minigrad.faces.cntk import layers, learners, sequence
 from minigrad.faces.cntk.axes import Axis
 from minigrad.faces.cntk.functions import (
     Function,
-    aligned,
-    elements,
-    fetched,
-    function,
+    along_axis,
+    apply,
+    as_function,
+    elementwise,
+    evaluate,
     gradients,
-    op,
-    product,
-    reduced,
+    matmul,
+    reduce,
 )
 from minigrad.faces.cntk.learners import Learner, UnitType, momentum_sgd, sgd
 from minigrad.faces.cntk.recurrence import glorot
 from minigrad.faces.cntk.shapes import (
-    arranged,
-    as_numbers,
-    best_position,
+    arg_best,
+    bounded_log,
+    concat_axis,
     convolution,
-    cut,
-    hard,
-    made,
-    natural_log,
+    fold_args,
+    make_parameter,
+    one_hot_max,
     pooling,
-    several,
-    shaped,
-    spliced,
-    turned,
+    reshape_samples,
+    returns_floats,
+    slice_axis,
+    transpose_2d,
+    with_axes,
 )
 from minigrad.faces.cntk.variables import Parameter, Variable, input_variable
 from minigrad.faces.face import Face, failed, ordered
@@ -96,8 +96,8 @@ class combine:
 
     def eval(self, arguments: Any = None) -> dict[Function, Any]:
         """Return the functions' values in a dict keyed by function."""
-        given = {k: v for x in self.outputs for k, v in x.given(arguments).items()}
-        return dict(zip(self.outputs, fetched(self.outputs, given), strict=True))
+        given = {k: v for x in self.outputs for k, v in x.data_by_input(arguments).items()}
+        return dict(zip(self.outputs, evaluate(self.outputs, given), strict=True))
 
 
 class Trainer:
@@ -121,7 +121,7 @@ class Trainer:
             for node in gradients(self.loss_function, changed)
         ]
         extra = [*(outputs or ())]
-        found, count = self._measured(arguments, [*of_loss, *extra], training=True)
+        found, count = self._evaluate_batch(arguments, [*of_loss, *extra], training=True)
         by = dict(zip(changed, found, strict=False))
         for learner in self.parameter_learners:
             learner.update({p: by[p] for p in learner.parameters}, count)
@@ -132,18 +132,18 @@ class Trainer:
     def test_minibatch(self, arguments: Mapping[Any, Any]) -> float:
         """Return the mean of the evaluation function for a minibatch, without a step."""
         kept = self.previous_minibatch_loss_average, self.previous_minibatch_evaluation_average
-        self._measured(arguments, [])
+        self._evaluate_batch(arguments, [])
         found = self.previous_minibatch_evaluation_average
         self.previous_minibatch_loss_average, self.previous_minibatch_evaluation_average = kept
         return found
 
-    def _measured(
+    def _evaluate_batch(
         self, arguments: Any, more: list[Function], training: bool = False
     ) -> tuple[list[Any], int]:
         """Evaluate functions for a minibatch, store averages; return values and sample count."""
         reported = [x for x in (self.loss_function, self.evaluation_function) if x is not None]
-        given = self.loss_function.given(arguments)
-        values = fetched([*reported, *more], given, training)
+        given = self.loss_function.data_by_input(arguments)
+        values = evaluate([*reported, *more], given, training)
         means = []
         for value in values[: len(reported)]:
             rows = np.concatenate(value) if isinstance(value, list) else np.atleast_1d(value)
@@ -159,17 +159,17 @@ HELPERS: list[Any] = [
     *(
         Function,
         Parameter,
-        aligned,
-        arranged,
-        as_numbers,
-        best_position,
-        cut,
-        elements,
-        function,
+        elementwise,
+        with_axes,
+        returns_floats,
+        arg_best,
+        slice_axis,
+        along_axis,
+        as_function,
         glorot,
-        hard,
+        one_hot_max,
     ),
-    *(input_variable, op, product, reduced, several, shaped, spliced, turned),
+    *(input_variable, apply, matmul, reduce, fold_args, reshape_samples, concat_axis, transpose_2d),
 ]
 UNARY = "abs ceil cos exp floor relu sigmoid sin sqrt square stop_gradient tanh negate=neg"
 COMPARED = "equal greater greater_equal less less_equal not_equal"
@@ -182,66 +182,66 @@ __getattr__ = face = Face(
     calls={
         **learners.SCHEDULES,
         **{
-            f"{theirs}(x, name='')": f"op(mg.{ours or theirs}, x, name=name)"
+            f"{theirs}(x, name='')": f"apply(mg.{ours or theirs}, x, name=name)"
             for theirs, _, ours in PAIRS
         },
         **{
-            f"{f}(left, right)": f"aligned(as_numbers(mg.{f}), left, right)"
+            f"{f}(left, right)": f"elementwise(returns_floats(mg.{f}), left, right)"
             for f in COMPARED.split()
         },
         **{
-            f"reduce_{theirs}(x, axis=None)": f"reduced(mg.{ours or theirs}, x, axis)"
+            f"reduce_{theirs}(x, axis=None)": f"reduce(mg.{ours or theirs}, x, axis)"
             for theirs, _, ours in (name.partition("=") for name in REDUCED.split())
         },
-        "argmax(x, axis=None)": "best_position(mg.argmax, x, axis)",
-        "argmin(x, axis=None)": "best_position(mg.argmin, x, axis)",
+        "argmax(x, axis=None)": "arg_best(mg.argmax, x, axis)",
+        "argmin(x, axis=None)": "arg_best(mg.argmin, x, axis)",
         "classification_error(output_vector, target_vector, axis=-1)": (
             "not_equal(argmax(output_vector, axis), argmax(target_vector, axis))"
         ),
         "clip(x, min_value, max_value)": (
-            "aligned(lambda v, low, high: corners.at_most(corners.at_least(v, low), high), x,"
+            "elementwise(lambda v, low, high: corners.at_most(corners.at_least(v, low), high), x,"
             " min_value, max_value)"
         ),
         "constant(value, shape=None, name='')": (
-            "function(value if shape is None else np.full(shape, value))"
+            "as_function(value if shape is None else np.full(shape, value))"
         ),
         "cross_entropy_with_softmax(output_vector, target_vector, axis=-1)": (
-            "-reduce_sum(element_times(elements(mg.log_softmax, output_vector, axis),"
+            "-reduce_sum(element_times(along_axis(mg.log_softmax, output_vector, axis),"
             " target_vector), axis)"
         ),
         "dropout(x, dropout_rate=0.0)": "layers.Dropout(dropout_rate)(x)",
-        "element_divide(left, right)": "aligned(lambda a, b: a / b, left, right)",
-        f"element_max({MANY})": "several(mg.maximum, *xs, name=name)",
-        f"element_min({MANY})": "several(mg.minimum, *xs, name=name)",
+        "element_divide(left, right)": "elementwise(lambda a, b: a / b, left, right)",
+        f"element_max({MANY})": "fold_args(mg.maximum, *xs, name=name)",
+        f"element_min({MANY})": "fold_args(mg.minimum, *xs, name=name)",
         "element_select(flag, value_if_true, value_if_false)": (
-            "aligned(lambda c, a, b: mg.where(mg.not_equal(c, 0), a, b), flag, value_if_true,"
+            "elementwise(lambda c, a, b: mg.where(mg.not_equal(c, 0), a, b), flag, value_if_true,"
             " value_if_false)"
         ),
-        f"element_times({MANY})": "several(lambda a, b: a * b, *xs, name=name)",
-        "elu(x)": "op(corners.elu, x)",
+        f"element_times({MANY})": "fold_args(lambda a, b: a * b, *xs, name=name)",
+        "elu(x)": "apply(corners.elu, x)",
         "glorot_uniform(seed=None)": "lambda shape: glorot(shape, seed)",
-        "hardmax(x)": "elements(hard, x)",
+        "hardmax(x)": "along_axis(one_hot_max, x)",
         "input(*given, **options)": "input_variable(*given, **options)",
         "leaky_relu(x)": "element_select(greater(x, 0), x, element_times(x, 0.01))",
-        f"log_add_exp({MANY})": ("several(lambda a, b: b + mg.softplus(a - b), *xs, name=name)"),
-        "log(x, name='')": "op(natural_log, x, name=name)",
-        "log_softmax(x, axis=None)": "elements(mg.log_softmax, x, axis)",
-        "minus(left, right)": "aligned(lambda a, b: a - b, left, right)",
+        f"log_add_exp({MANY})": ("fold_args(lambda a, b: b + mg.softplus(a - b), *xs, name=name)"),
+        "log(x, name='')": "apply(bounded_log, x, name=name)",
+        "log_softmax(x, axis=None)": "along_axis(mg.log_softmax, x, axis)",
+        "minus(left, right)": "elementwise(lambda a, b: a - b, left, right)",
         "normal(scale, seed=None)": "lambda shape: mg.randn(shape, seed=seed) * scale",
-        "parameter(shape=None, init=0, name='')": "made(shape, init, name)",
-        f"plus({MANY})": "several(lambda a, b: a + b, *xs, name=name)",
+        "parameter(shape=None, init=0, name='')": "make_parameter(shape, init, name)",
+        f"plus({MANY})": "fold_args(lambda a, b: a + b, *xs, name=name)",
         "reciprocal(x)": "element_divide(1, x)",
-        "reshape(x, shape)": "shaped(x, shape)",
-        "round(x)": "floor(function(x) + 0.5)",
-        "slice(x, axis, begin_index, end_index)": "cut(x, axis, begin_index, end_index)",
-        "softmax(x, axis=None)": "elements(mg.softmax, x, axis)",
-        "softplus(x, steepness=1)": "op(mg.softplus, function(x) * steepness) / steepness",
-        "splice(*inputs, axis=-1)": "spliced(inputs, axis)",
+        "reshape(x, shape)": "reshape_samples(x, shape)",
+        "round(x)": "floor(as_function(x) + 0.5)",
+        "slice(x, axis, begin_index, end_index)": "slice_axis(x, axis, begin_index, end_index)",
+        "softmax(x, axis=None)": "along_axis(mg.softmax, x, axis)",
+        "softplus(x, steepness=1)": "apply(mg.softplus, as_function(x) * steepness) / steepness",
+        "splice(*inputs, axis=-1)": "concat_axis(inputs, axis)",
         "squared_error(output, target)": "reduce_sum(square(minus(output, target)))",
-        "swapaxes(x, axis1=0, axis2=1)": "arranged(mg.swapaxes, x, axis1, axis2)",
-        "times(left, right)": "product(left, right)",
-        "times_transpose(left, right)": "product(left, turned(right))",
-        "transpose(x, axis1=0, axis2=1)": "arranged(mg.swapaxes, x, axis1, axis2)",
+        "swapaxes(x, axis1=0, axis2=1)": "with_axes(mg.swapaxes, x, axis1, axis2)",
+        "times(left, right)": "matmul(left, right)",
+        "times_transpose(left, right)": "matmul(left, transpose_2d(right))",
+        "transpose(x, axis1=0, axis2=1)": "with_axes(mg.swapaxes, x, axis1, axis2)",
         "uniform(scale, seed=None)": "lambda shape: (mg.rand(shape, seed=seed) * 2 - 1) * scale",
     },
     lacks={
@@ -259,8 +259,8 @@ __getattr__ = face = Face(
     layers=layers,
     scheduled=learners.training_parameter_schedule,
     corners=corners,
-    made=made,
-    natural_log=natural_log,
+    make_parameter=make_parameter,
+    bounded_log=bounded_log,
     np=np,
     **{f.__name__: f for f in HELPERS},
 )

@@ -49,7 +49,7 @@ class Axis:
                 self._places[name] = mg.placeholder(kind, (None,) * AXES[name])
         return self._places[name]
 
-    def feed(self, lengths: Sequence[int]) -> dict[Any, Any]:
+    def index_feeds(self, lengths: Sequence[int]) -> dict[Any, Any]:
         """Return the feeds for sequences of these lengths: only for placeholders already in use."""
         count, owner = len(lengths), np.repeat(np.arange(len(lengths)), lengths)
         last = np.cumsum(lengths) - 1

@@ -16,14 +16,14 @@ from minigrad.faces.ties import following
 
 __all__ = [
     "Function",
-    "aligned",
-    "elements",
-    "fetched",
-    "function",
+    "along_axis",
+    "apply",
+    "as_function",
+    "elementwise",
+    "evaluate",
     "gradients",
-    "op",
-    "product",
-    "reduced",
+    "matmul",
+    "reduce",
 ]
 
 Shape = tuple[int, ...]
@@ -45,8 +45,8 @@ class Function:
     ) -> None:
         self.node, self.axis, self.name = node, axis, name
         operands = list(operands)
-        self.arguments: tuple[Any, ...] = _united(x.arguments for x in operands)
-        self.parameters: tuple[Any, ...] = _united(x.parameters for x in operands)
+        self.arguments: tuple[Any, ...] = _union(x.arguments for x in operands)
+        self.parameters: tuple[Any, ...] = _union(x.parameters for x in operands)
         self.parts: dict[str, Any] = {k: v for x in operands for k, v in x.parts.items()}
         self._gradients: dict[tuple[int, ...], list[Any]] = {}
 
@@ -86,14 +86,14 @@ class Function:
 
     def eval(self, arguments: Any = None) -> Any:
         """Return the value for this data: an array, or a list of arrays for sequences."""
-        (found,) = fetched([self], self.given(arguments))
+        (found,) = evaluate([self], self.data_by_input(arguments))
         return found
 
     def __call__(self, *data: Any) -> Any:
         """Return the value for the inputs' data, given in the order of the inputs."""
         return self.eval(dict(zip(self.arguments, data, strict=True)))
 
-    def given(self, arguments: Any) -> dict[Any, Any]:
+    def data_by_input(self, arguments: Any) -> dict[Any, Any]:
         """Map inputs to data, from a dict by inputs or names, or from the only input's data."""
         if arguments is None:
             return {}
@@ -108,12 +108,12 @@ class Function:
         With `outputs`, their values too; one gradient by itself, several by what they belong to.
         """
         chosen = [x for x in self.arguments if x.needs_gradient] if wrt is None else [*wrt]
-        extra, given = [*(outputs or ())], self.given(at)
+        extra, given = [*(outputs or ())], self.data_by_input(at)
         nodes = [
             Function(node, x.axis, [self, x])
             for node, x in zip(gradients(self, chosen), chosen, strict=True)
         ]
-        found = fetched([*nodes, *extra], given)
+        found = evaluate([*nodes, *extra], given)
         by = dict(zip(chosen, found, strict=False))
         gradient = by if len(chosen) > 1 else found[0]
         if outputs is None:
@@ -124,70 +124,70 @@ class Function:
     # ---- signs ----
 
     def __add__(self, other: Any) -> Function:
-        return aligned(lambda a, b: a + b, self, other)
+        return elementwise(lambda a, b: a + b, self, other)
 
     def __sub__(self, other: Any) -> Function:
-        return aligned(lambda a, b: a - b, self, other)
+        return elementwise(lambda a, b: a - b, self, other)
 
     def __mul__(self, other: Any) -> Function:
-        return aligned(lambda a, b: a * b, self, other)
+        return elementwise(lambda a, b: a * b, self, other)
 
     def __truediv__(self, other: Any) -> Function:
-        return aligned(lambda a, b: a / b, self, other)
+        return elementwise(lambda a, b: a / b, self, other)
 
     def __radd__(self, other: Any) -> Function:
-        return aligned(lambda a, b: b + a, self, other)
+        return elementwise(lambda a, b: b + a, self, other)
 
     def __rsub__(self, other: Any) -> Function:
-        return aligned(lambda a, b: b - a, self, other)
+        return elementwise(lambda a, b: b - a, self, other)
 
     def __rmul__(self, other: Any) -> Function:
-        return aligned(lambda a, b: b * a, self, other)
+        return elementwise(lambda a, b: b * a, self, other)
 
     def __rtruediv__(self, other: Any) -> Function:
-        return aligned(lambda a, b: b / a, self, other)
+        return elementwise(lambda a, b: b / a, self, other)
 
     def __neg__(self) -> Function:
-        return op(lambda x: -x, self)
+        return apply(lambda x: -x, self)
 
     def __matmul__(self, other: Any) -> Function:
-        return product(self, other)
+        return matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Function:
-        return product(other, self)
+        return matmul(other, self)
 
     def __bool__(self) -> bool:
         raise failed(mg.TraceError, "face_no_value", name=repr(self))
 
 
-def _united(several: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(x for some in several for x in some))
+def _union(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(x for some in groups for x in some))
 
 
-def fetched(
-    functions: Sequence[Function], given: Mapping[Any, Any], training: bool = False
+def evaluate(
+    functions: Sequence[Function], input_data: Mapping[Any, Any], training: bool = False
 ) -> list[Any]:
     """Evaluate functions for their inputs' data; return each value as its axes arrange it."""
     feeds: dict[Any, Any] = {TRAINING: float(training)}
     lengths: dict[Axis, list[int]] = {}
-    for x, data in given.items():
-        feeds[x.node], found = x.rows(data)
+    for x, data in input_data.items():
+        feeds[x.node], found = x.to_rows(data)
         axis = x.axis or BATCH
         if lengths.setdefault(axis, found) != found:
             raise failed(mg.FeedError, "face_lengths", one=lengths[axis], other=found)
     for axis, found in lengths.items():
         if axis is not BATCH:
-            feeds |= axis.feed(found)
+            feeds |= axis.index_feeds(found)
     for p in dict.fromkeys(p for x in functions for p in x.parameters):
         feeds[p.node] = p.tensor.detach().numpy()
     values = SESSION.run([x.node for x in functions], feeds)
     return [
-        _outside(v, lengths.get(x.axis or BATCH), x.axis)
+        _to_arrays(v, lengths.get(x.axis or BATCH), x.axis)
         for v, x in zip(values, functions, strict=True)
     ]
 
 
-def _outside(value: Any, lengths: Sequence[int] | None, axis: Axis | None) -> Any:
+def _to_arrays(value: Any, lengths: Sequence[int] | None, axis: Axis | None) -> Any:
     """Return the value as an array, or as one array for each sequence."""
     if axis in (None, BATCH) or lengths is None:
         return np.asarray(value)
@@ -208,14 +208,14 @@ def gradients(y: Function, wrt: Sequence[Function]) -> list[Any]:
     return y._gradients[key]
 
 
-def function(x: Any) -> Function:
+def as_function(x: Any) -> Function:
     """Return an operand as a Function; numbers become a constant."""
     if isinstance(x, Function):
         return x
     return Function(GRAPH.lift(mg.tensor(np.asarray(x, np.float32))), None)
 
 
-def joint(operands: Sequence[Function]) -> Axis | None:
+def common_axis(operands: Sequence[Function]) -> Axis | None:
     """Return the operands' common dynamic axis; operands without one fit any axis."""
     found = {x.axis for x in operands} - {None}
     if len(found) > 1:
@@ -224,58 +224,58 @@ def joint(operands: Sequence[Function]) -> Axis | None:
     return found.pop() if found else None
 
 
-def op(make: Callable[..., Any], *xs: Any, name: str = "", axis: Any = "joint") -> Function:
+def apply(function: Callable[..., Any], *xs: Any, name: str = "", axis: Any = "common") -> Function:
     """Build a Function by calling `make` with the operands' nodes."""
-    operands = [function(x) for x in xs]
-    own = joint(operands) if axis == "joint" else axis
-    return Function(make(*[x.node for x in operands]), own, operands, name)
+    operands = [as_function(x) for x in xs]
+    own = common_axis(operands) if axis == "common" else axis
+    return Function(function(*[x.node for x in operands]), own, operands, name)
 
 
-def aligned(make: Callable[..., Any], *xs: Any) -> Function:
+def elementwise(function: Callable[..., Any], *xs: Any) -> Function:
     """Build an elementwise Function, with static axes aligned from the last."""
-    operands = [function(x) for x in xs]
+    operands = [as_function(x) for x in xs]
     rank = max(len(x.shape) for x in operands)
 
     def call(*nodes: Any) -> Any:
-        return make(*[_padded(n, x, rank) for n, x in zip(nodes, operands, strict=True)])
+        return function(*[_pad_rank(n, x, rank) for n, x in zip(nodes, operands, strict=True)])
 
-    return op(call, *operands)
+    return apply(call, *operands)
 
 
-def _padded(node: Any, x: Function, rank: int) -> Any:
+def _pad_rank(node: Any, x: Function, rank: int) -> Any:
     missing = rank - len(x.shape)
     if x.axis is None or not missing:
         return node
     return mg.reshape(node, (-1, *[1] * missing, *x.shape))
 
 
-def elements(make: Callable[..., Any], x: Any, axis: int | None = None) -> Function:
+def along_axis(function: Callable[..., Any], x: Any, axis: int | None = None) -> Function:
     """Apply a function along one static axis, or along all of them flattened into one."""
-    x = function(x)
+    x = as_function(x)
     if axis is not None:
         along = axis + (x.axis is not None) if axis >= 0 else axis
-        return op(lambda v: make(v, axis=along), x)
+        return apply(lambda v: function(v, axis=along), x)
     flat, full = (
         ((-1,), x.shape) if x.axis is None else ((-1, int(np.prod(x.shape))), (-1, *x.shape))
     )
-    return op(lambda v: mg.reshape(make(mg.reshape(v, flat), axis=-1), full), x)
+    return apply(lambda v: mg.reshape(function(mg.reshape(v, flat), axis=-1), full), x)
 
 
-def reduced(make: Callable[..., Any], x: Any, axis: Any = None) -> Function:
+def reduce(function: Callable[..., Any], x: Any, axis: Any = None) -> Function:
     """Reduce over one static axis (kept with length 1), over all static axes, or over all axes."""
-    x = function(x)
+    x = as_function(x)
     if axis == "all":
-        return op(lambda v: make(v), x, axis=None)
+        return apply(lambda v: function(v), x, axis=None)
     if axis is not None:
         along = axis + (x.axis is not None) if axis >= 0 else axis
-        return op(lambda v: make(v, axis=along, keepdims=True), x)
+        return apply(lambda v: function(v, axis=along, keepdims=True), x)
     axes = tuple(range(x.axis is not None, len(x.shape) + (x.axis is not None)))
-    return op(lambda v: make(v, axis=axes), x) if axes else x
+    return apply(lambda v: function(v, axis=axes), x) if axes else x
 
 
-def product(left: Any, right: Any) -> Function:
+def matmul(left: Any, right: Any) -> Function:
     """Multiply along the last axis of the left and the first of the right operand."""
-    left, right = function(left), function(right)
+    left, right = as_function(left), as_function(right)
     if right.axis is None or len(left.shape) > 1:
-        return op(mg.matmul, left, right)
-    return op(lambda a, b: mg.squeeze(mg.matmul(mg.expand_dims(a, -2), b), -2), left, right)
+        return apply(mg.matmul, left, right)
+    return apply(lambda a, b: mg.squeeze(mg.matmul(mg.expand_dims(a, -2), b), -2), left, right)

@@ -9,7 +9,7 @@ from typing import Any
 
 import minigrad as mg
 from minigrad.faces.cntk.axes import TRAINING
-from minigrad.faces.cntk.functions import Function, function, op, product
+from minigrad.faces.cntk.functions import Function, apply, as_function, matmul
 from minigrad.faces.cntk.recurrence import (
     GRU,
     LSTM,
@@ -18,9 +18,9 @@ from minigrad.faces.cntk.recurrence import (
     Recurrence,
     RNNStep,
     default_options,
+    get_option,
     glorot,
-    option,
-    started,
+    init_parameter,
 )
 from minigrad.faces.face import Face
 
@@ -51,7 +51,7 @@ class Layer(ABC):
     b: Any = None
 
     def __call__(self, x: Any) -> Any:
-        found = self.apply(function(x))
+        found = self.apply(as_function(x))
         if self.name:
             found.parts[self.name] = self
         return found
@@ -71,7 +71,7 @@ class Dropout(Layer):
         self.name, self.own = name, mg.nn.Dropout(dropout_rate)
 
     def apply(self, x: Function) -> Function:
-        return op(lambda v: mg.where(mg.greater(TRAINING, 0), self.own(v), v), x)
+        return apply(lambda v: mg.where(mg.greater(TRAINING, 0), self.own(v), v), x)
 
 
 class Dense(Layer):
@@ -87,23 +87,23 @@ class Dense(Layer):
         name: str = "",
     ) -> None:
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        self.activation = option("activation", activation)
-        self.init = option("init", init, glorot)
-        self.bias = option("bias", bias, True)
+        self.activation = get_option("activation", activation)
+        self.init = get_option("init", init, glorot)
+        self.bias = get_option("bias", bias, True)
         self.init_bias, self.name = init_bias, name
 
     def apply(self, x: Function) -> Function:
         width = math.prod(x.shape)
         if self.W is None:
-            self.W = started((*x.shape, *self.shape), self.init, "W")
-            self.b = started(self.shape, self.init_bias, "b") if self.bias else None
+            self.W = init_parameter((*x.shape, *self.shape), self.init, "W")
+            self.b = init_parameter(self.shape, self.init_bias, "b") if self.bias else None
         out, lead = math.prod(self.shape), () if x.axis is None else (-1,)
 
-        def multiplied(v: Any, w: Any) -> Any:
+        def multiply(v: Any, w: Any) -> Any:
             y = mg.matmul(mg.reshape(v, (*lead, width)), mg.reshape(w, (width, out)))
             return mg.reshape(y, (*lead, *self.shape))
 
-        y = op(multiplied, x, self.W)
+        y = apply(multiply, x, self.W)
         y = y + self.b if self.bias else y
         return self.activation(y) if self.activation else y
 
@@ -117,13 +117,13 @@ class Embedding(Layer):
         self, shape: Any = None, init: Any = UNSET, weights: Any = None, name: str = ""
     ) -> None:
         self.shape = (shape,) if isinstance(shape, int) else shape
-        self.init, self.name = option("init", init, glorot), name
-        self.E = None if weights is None else function(weights)
+        self.init, self.name = get_option("init", init, glorot), name
+        self.E = None if weights is None else as_function(weights)
 
     def apply(self, x: Function) -> Function:
         if self.E is None:
-            self.E = started((*x.shape, *self.shape), self.init, "E")
-        return product(x, self.E)
+            self.E = init_parameter((*x.shape, *self.shape), self.init, "E")
+        return matmul(x, self.E)
 
 
 class Convolution2D(Layer):
@@ -142,17 +142,21 @@ class Convolution2D(Layer):
         name: str = "",
     ) -> None:
         self.filter_shape, self.num_filters, self.strides = filter_shape, num_filters, strides
-        self.activation = option("activation", activation)
-        self.init = option("init", init, glorot)
-        self.pad, self.bias = option("pad", pad, False), option("bias", bias, True)
+        self.activation = get_option("activation", activation)
+        self.init = get_option("init", init, glorot)
+        self.pad, self.bias = get_option("pad", pad, False), get_option("bias", bias, True)
         self.init_bias, self.name = init_bias, name
 
     def apply(self, x: Function) -> Function:
         if self.W is None:
-            self.W = started((self.num_filters, x.shape[0], *self.filter_shape), self.init, "W")
-            self.b = started((self.num_filters, 1, 1), self.init_bias, "b") if self.bias else None
+            self.W = init_parameter(
+                (self.num_filters, x.shape[0], *self.filter_shape), self.init, "W"
+            )
+            self.b = (
+                init_parameter((self.num_filters, 1, 1), self.init_bias, "b") if self.bias else None
+            )
         padding = "same" if self.pad else "valid"
-        y = op(lambda v, w: mg.conv2d(v, w, None, self.strides, padding), x, self.W)
+        y = apply(lambda v, w: mg.conv2d(v, w, None, self.strides, padding), x, self.W)
         y = y + self.b if self.bias else y
         return self.activation(y) if self.activation else y
 
@@ -164,7 +168,7 @@ class MaxPooling(Layer):
         self.filter_shape, self.strides, self.name = filter_shape, strides, name
 
     def apply(self, x: Function) -> Function:
-        return op(lambda v: mg.max_pool2d(v, self.filter_shape, self.strides), x)
+        return apply(lambda v: mg.max_pool2d(v, self.filter_shape, self.strides), x)
 
 
 class Sequential(Layer):

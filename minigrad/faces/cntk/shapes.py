@@ -10,49 +10,49 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.cntk.functions import Function, aligned, function, op, reduced
-from minigrad.faces.cntk.recurrence import started
+from minigrad.faces.cntk.functions import Function, apply, as_function, elementwise, reduce
+from minigrad.faces.cntk.recurrence import init_parameter
 from minigrad.faces.cntk.variables import Parameter
 from minigrad.faces.ties import corners
 
 __all__ = [
-    "arranged",
-    "as_numbers",
-    "best_position",
+    "arg_best",
+    "bounded_log",
+    "concat_axis",
     "convolution",
-    "cut",
-    "hard",
-    "made",
-    "natural_log",
+    "fold_args",
+    "make_parameter",
+    "one_hot_max",
     "pooling",
-    "several",
-    "shaped",
-    "spliced",
-    "turned",
+    "reshape_samples",
+    "returns_floats",
+    "slice_axis",
+    "transpose_2d",
+    "with_axes",
 ]
 
 
-def images(make: Any, x: Any, *more: Any) -> Function:
+def over_images(function: Any, x: Any, *more: Any) -> Function:
     """Apply a function of (channels, height, width) to one image or many."""
-    x = function(x)
+    x = as_function(x)
     if x.axis is not None:
-        return op(make, x, *more)
-    return op(lambda v, *w: mg.squeeze(make(mg.expand_dims(v, 0), *w), 0), x, *more)
+        return apply(function, x, *more)
+    return apply(lambda v, *w: mg.squeeze(function(mg.expand_dims(v, 0), *w), 0), x, *more)
 
 
 def convolution(
     convolution_map: Any, operand: Any, strides: Any = (1,), auto_padding: Sequence[bool] = (True,)
 ) -> Function:
     """Convolve (channels, height, width) with kernels ([out,] in, height, width)."""
-    kernel = function(convolution_map)
+    kernel = as_function(convolution_map)
     padding, step = "same" if auto_padding[-1] else "valid", tuple(strides)[-2:]
     step = step * 2 if len(step) == 1 else step
 
-    def convolved(v: Any, w: Any) -> Any:
+    def convolve(v: Any, w: Any) -> Any:
         w = w if len(kernel.shape) > 3 else mg.expand_dims(w, 0)
         return mg.conv2d(v, w, None, step, padding)
 
-    return images(convolved, operand, kernel)
+    return over_images(convolve, operand, kernel)
 
 
 def pooling(
@@ -62,86 +62,86 @@ def pooling(
     step = tuple(strides)[-2:]
     step = step * 2 if len(step) == 1 else step
     make = getattr(mg, pooling_type)
-    return images(lambda v: make(v, tuple(pooling_window_shape), step), operand)
+    return over_images(lambda v: make(v, tuple(pooling_window_shape), step), operand)
 
 
-def best_position(best: Any, x: Any, axis: Any) -> Function:
+def arg_best(argmax: Any, x: Any, axis: Any) -> Function:
     """Return the best element's position along an axis, which is kept, or among all elements."""
     if axis is None:
-        x = function(x)
+        x = as_function(x)
         lead = () if x.axis is None else (-1,)
         flat = (*lead, int(np.prod(x.shape)))
-        return op(lambda v: mg.cast(best(mg.reshape(v, flat), -1), mg.float32), x)
+        return apply(lambda v: mg.cast(argmax(mg.reshape(v, flat), -1), mg.float32), x)
 
     def along(v: Any, axis: int, keepdims: bool) -> Any:
-        return mg.cast(mg.expand_dims(best(v, axis), axis), mg.float32)
+        return mg.cast(mg.expand_dims(argmax(v, axis), axis), mg.float32)
 
-    return reduced(along, x, axis)
+    return reduce(along, x, axis)
 
 
-def as_numbers(test: Any) -> Any:
+def returns_floats(compare: Any) -> Any:
     """Wrap a comparison so that it returns 1 or 0."""
-    return lambda a, b: mg.cast(test(a, b), mg.float32)
+    return lambda a, b: mg.cast(compare(a, b), mg.float32)
 
 
-def natural_log(v: Any) -> Any:
+def bounded_log(v: Any) -> Any:
     """Compute the logarithm, bounded near 0 as in CNTK, with the gradient at that bound."""
     return corners.bounded_log(v, 1e-37, -85.1, math.exp(85.1))
 
 
-def hard(v: Any, axis: int) -> Any:
+def one_hot_max(v: Any, axis: int) -> Any:
     """Return 1 at the first of the largest elements, else 0."""
     return mg.one_hot(mg.argmax(v, axis), v.shape[axis])
 
 
-def several(make: Any, *xs: Any, name: str = "") -> Function:
+def fold_args(function: Any, *xs: Any, name: str = "") -> Function:
     """Fold an associative function over two or more operands; a final string is the name."""
     if isinstance(xs[-1], str):
         *xs, name = xs  # type: ignore[assignment]
-    found = functools.reduce(functools.partial(aligned, make), xs[1:], function(xs[0]))
+    found = functools.reduce(functools.partial(elementwise, function), xs[1:], as_function(xs[0]))
     found.name = name
     return found
 
 
-def cut(x: Any, axis: int, low: int, high: int) -> Function:
+def slice_axis(x: Any, axis: int, low: int, high: int) -> Function:
     """Slice a static axis from `low` up to `high`, which is excluded."""
-    x = function(x)
+    x = as_function(x)
     along = axis % len(x.shape) + (x.axis is not None)
-    return op(lambda v: v[(*[slice(None)] * along, slice(low, high or None))], x)
+    return apply(lambda v: v[(*[slice(None)] * along, slice(low, high or None))], x)
 
 
-def arranged(make: Any, x: Any, *axes: int) -> Function:
+def with_axes(function: Any, x: Any, *axes: int) -> Function:
     """Apply a function that takes the numbers of static axes."""
-    x = function(x)
+    x = as_function(x)
     lead = x.axis is not None
-    return op(lambda v: make(v, *[a + lead if a >= 0 else a for a in axes]), x)
+    return apply(lambda v: function(v, *[a + lead if a >= 0 else a for a in axes]), x)
 
 
-def spliced(inputs: Sequence[Any], axis: int) -> Function:
+def concat_axis(inputs: Sequence[Any], axis: int) -> Function:
     """Concatenate operands along a static axis."""
-    operands = [function(x) for x in inputs]
+    operands = [as_function(x) for x in inputs]
     along = axis + (operands[0].axis is not None) if axis >= 0 else axis
-    return op(lambda *vs: mg.concatenate(vs, axis=along), *operands)
+    return apply(lambda *vs: mg.concatenate(vs, axis=along), *operands)
 
 
-def shaped(x: Any, shape: Any) -> Function:
+def reshape_samples(x: Any, shape: Any) -> Function:
     """Reshape each sample."""
-    x = function(x)
+    x = as_function(x)
     dims = (shape,) if isinstance(shape, int) else tuple(-1 if n == 0 else n for n in shape)
     known = [n for n in dims if n != -1]
     full = tuple(int(np.prod(x.shape) // np.prod(known)) if n == -1 else n for n in dims)
-    return op(lambda v: mg.reshape(v, full if x.axis is None else (-1, *full)), x)
+    return apply(lambda v: mg.reshape(v, full if x.axis is None else (-1, *full)), x)
 
 
-def turned(x: Any) -> Function:
+def transpose_2d(x: Any) -> Function:
     """Transpose a matrix; a vector counts as a row and becomes a column."""
-    x = function(x)
+    x = as_function(x)
     column = len(x.shape) == 1
-    return shaped(x, (*x.shape, 1)) if column else arranged(mg.swapaxes, x, 0, 1)
+    return reshape_samples(x, (*x.shape, 1)) if column else with_axes(mg.swapaxes, x, 0, 1)
 
 
-def made(shape: Any, init: Any, name: str) -> Parameter:
+def make_parameter(shape: Any, init: Any, name: str) -> Parameter:
     """Make a parameter of this shape, or of the shape of its initial array."""
     if shape is None:
         shape = np.shape(init)
-    return started((shape,) if isinstance(shape, int) else tuple(shape), init, name)
+    return init_parameter((shape,) if isinstance(shape, int) else tuple(shape), init, name)

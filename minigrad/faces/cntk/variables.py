@@ -27,20 +27,20 @@ class Variable(Function):
         super().__init__(node, axis, name=name)
         self.arguments, self.needs_gradient = (self,), needs_gradient
 
-    def rows(self, data: Any) -> tuple[Any, list[int]]:
+    def to_rows(self, data: Any) -> tuple[Any, list[int]]:
         """Return the data's rows and the length of each sequence."""
         rank = len(self.shape)
         if self.axis is BATCH:
             array = np.asarray(data, np.float32)
             array = array[np.newaxis] if array.ndim == rank else array
-            return self._fitting(array), [1] * len(array)
+            return self._check_shape(array), [1] * len(array)
         whole = isinstance(data, np.ndarray) and data.ndim == rank + 1
         parts = [np.asarray(part, np.float32) for part in ([data] if whole else data)]
         for part in parts:
-            self._fitting(part)
+            self._check_shape(part)
         return np.concatenate(parts), [len(part) for part in parts]
 
-    def _fitting(self, array: Any) -> Any:
+    def _check_shape(self, array: Any) -> Any:
         if array.shape[1:] != self.shape or array.ndim == 0 or not len(array):
             about = {"name": self.name or "input", "found": array.shape, "shape": self.shape}
             raise failed(mg.FeedError, "face_fed", **about)

@@ -19,15 +19,15 @@ __all__ = [
     "ComputationGraph",
     "Expression",
     "Input",
-    "aligned",
-    "expression",
+    "apply",
+    "as_expression",
+    "elementwise",
     "leaf",
+    "matmul",
     "now",
-    "op",
-    "picked",
-    "product",
+    "pick_index",
     "renew_cg",
-    "shaped",
+    "reshape_value",
 ]
 
 Dims = tuple[int, ...]
@@ -134,14 +134,14 @@ class Expression:
         if self.cg.immediate:
             self.cg.forward(self)
 
-    def here(self) -> Expression:
+    def in_current_graph(self) -> Expression:
         """Return the expression itself, or raise GradientError if its graph was renewed."""
         if self.cg is not now.cg:
             raise failed(mg.GradientError, "face_stale")
         return self
 
     @property
-    def lead(self) -> Dims:
+    def batch_dims(self) -> Dims:
         """The length of the sample axis, as a tuple that is empty for a single sample."""
         return (self.batch,) if self.batch > 1 else ()
 
@@ -152,7 +152,7 @@ class Expression:
 
     def run(self, recalculate: bool = False) -> Any:
         """Return the tensor, computing it if it isn't there yet."""
-        x = self.here()
+        x = self.in_current_graph()
         if recalculate:
             x.cg.invalidate()
         if x.tensor is None:
@@ -161,7 +161,7 @@ class Expression:
 
     def dim(self) -> tuple[Dims, int]:
         """Return the lengths of the axes, and the number of samples."""
-        x = self.here()
+        x = self.in_current_graph()
         return x.dims, x.batch
 
     def forward(self, recalculate: bool = False) -> None:
@@ -170,7 +170,7 @@ class Expression:
 
     def npvalue(self, recalculate: bool = False) -> Any:
         """Return the value as an array, with samples along the last axis."""
-        return self.here()._outside(self.run(recalculate))
+        return self.in_current_graph()._to_numpy(self.run(recalculate))
 
     def vec_value(self, recalculate: bool = False) -> list[float]:
         """Return the value as a list, column by column."""
@@ -183,13 +183,13 @@ class Expression:
 
     def value(self, recalculate: bool = False) -> Any:
         """Return the value: a number, a list for a vector, or an array for a matrix."""
-        x = self.here()
+        x = self.in_current_graph()
         if len(x.dims) > 1:
             return self.npvalue(recalculate)
         found = self.vec_value(recalculate)
         return found[0] if len(found) == 1 else found
 
-    def _outside(self, tensor: Any) -> Any:
+    def _to_numpy(self, tensor: Any) -> Any:
         array = np.array(tensor.detach().numpy(), np.float64)
         return np.moveaxis(array, 0, -1) if self.batch > 1 else array
 
@@ -197,7 +197,7 @@ class Expression:
 
     def backward(self, full: bool = False) -> None:
         """Add to the parameters' gradients; with `full`, `gradient` works for inputs, too."""
-        x = self.here()
+        x = self.in_current_graph()
         if x.dims != (1,) or x.batch > 1:
             raise failed(mg.ShapeError, "face_backward", dim=(x.dims, x.batch))
         y = x.run()
@@ -209,52 +209,52 @@ class Expression:
     def gradient(self) -> Any:
         """Return the gradient of the expression that `backward` was called on: 0 if that was not
         `full` and this one depends on no parameter."""
-        x = self.here()
+        x = self.in_current_graph()
         root, full = x.cg.root or (x, False)
         if x.cg.root is None or x.index > root.index:
             raise failed(mg.GradientError, "face_no_backward")
         if full or x.trained or x is root:
-            return x._outside(x.cg.gradient(root, x))
+            return x._to_numpy(x.cg.gradient(root, x))
         return np.zeros_like(x.npvalue())
 
     # ---- signs ----
 
     def __add__(self, other: Any) -> Expression:
-        return aligned(lambda a, b: a + b, self, other)
+        return elementwise(lambda a, b: a + b, self, other)
 
     def __sub__(self, other: Any) -> Expression:
-        return aligned(lambda a, b: a - b, self, other)
+        return elementwise(lambda a, b: a - b, self, other)
 
     def __mul__(self, other: Any) -> Expression:
-        return product(self, other)
+        return matmul(self, other)
 
     def __truediv__(self, other: Any) -> Expression:
         if isinstance(other, NUMBERS):
-            return op(lambda x: x / other, self)
+            return apply(lambda x: x / other, self)
         raise failed(mg.DtypeError, "face_division")
 
     def __pow__(self, other: Any) -> Expression:
-        return aligned(lambda a, b: a**b, self, other)
+        return elementwise(lambda a, b: a**b, self, other)
 
     def __neg__(self) -> Expression:
-        return op(lambda x: -x, self)
+        return apply(lambda x: -x, self)
 
     def __radd__(self, other: Any) -> Expression:
-        return aligned(lambda a, b: b + a, self, other)
+        return elementwise(lambda a, b: b + a, self, other)
 
     def __rsub__(self, other: Any) -> Expression:
-        return aligned(lambda a, b: b - a, self, other)
+        return elementwise(lambda a, b: b - a, self, other)
 
     def __rmul__(self, other: Any) -> Expression:
-        return product(self, other)
+        return matmul(self, other)
 
     def __getitem__(self, key: Any) -> Expression:
         """Return one element, row or part along the first axis, or several by a slice."""
-        x = self.here()
+        x = self.in_current_graph()
         if isinstance(key, slice):
-            whole = (slice(None),) * len(x.lead)
-            return op(lambda v: v[(*whole, key)], x)
-        return picked(x, operator.index(key), 0)
+            whole = (slice(None),) * len(x.batch_dims)
+            return apply(lambda v: v[(*whole, key)], x)
+        return pick_index(x, operator.index(key), 0)
 
 
 class Input(Expression):
@@ -262,9 +262,9 @@ class Input(Expression):
 
     def set(self, value: Any) -> None:
         """Set another value of the same dimension; expressions that depend on it are recomputed."""
-        array = np.asarray(value, np.float32).reshape(self.lead + self.dims)
+        array = np.asarray(value, np.float32).reshape(self.batch_dims + self.dims)
         self.function = lambda: mg.tensor(array)
-        self.here().cg.invalidate()
+        self.in_current_graph().cg.invalidate()
 
 
 def leaf(value: Any, batch: int = 1) -> Input:
@@ -278,66 +278,66 @@ def leaf(value: Any, batch: int = 1) -> Input:
     return Input(lambda: tensor, (), node, batch)
 
 
-def expression(x: Any) -> Expression:
+def as_expression(x: Any) -> Expression:
     """Return an operand's expression: one of the current graph, or a parameter's."""
     if not isinstance(x, Expression):
         raise failed(mg.DtypeError, "face_expression", value=repr(x))
-    return x.here()
+    return x.in_current_graph()
 
 
-def op(function: Callable[..., Any], *xs: Any, batch: int | None = None) -> Expression:
+def apply(function: Callable[..., Any], *xs: Any, batch: int | None = None) -> Expression:
     """Apply a function of tensors to expressions; infer the result's dimension at once."""
-    operands = [expression(x) for x in xs]
+    operands = [as_expression(x) for x in xs]
     node = function(*[x.node for x in operands])
     known = max(x.batch for x in operands) if batch is None else batch
     return Expression(function, operands, node, known)
 
 
-def aligned(function: Callable[..., Any], *xs: Any) -> Expression:
+def elementwise(function: Callable[..., Any], *xs: Any) -> Expression:
     """Apply an elementwise function; missing axes are added at the end, numbers stay numbers."""
     given = [x for x in xs if not isinstance(x, NUMBERS)]
-    operands = [expression(x) for x in given]
+    operands = [as_expression(x) for x in given]
     rank = max(len(x.dims) for x in operands)
-    shapes = [x.lead + x.dims + (1,) * (rank - len(x.dims)) for x in operands]
+    shapes = [x.batch_dims + x.dims + (1,) * (rank - len(x.dims)) for x in operands]
 
     def call(*values: Any) -> Any:
-        tensors = map(shaped, values, shapes)
+        tensors = map(reshape_value, values, shapes)
         return function(*[x if isinstance(x, NUMBERS) else next(tensors) for x in xs])
 
-    return op(call, *operands)
+    return apply(call, *operands)
 
 
-def shaped(value: Any, shape: Dims) -> Any:
+def reshape_value(value: Any, shape: Dims) -> Any:
     """Reshape the value, unless it already has this shape."""
     return value if tuple(value.shape) == shape else mg.reshape(value, shape)
 
 
-def product(a: Any, b: Any) -> Expression:
+def matmul(a: Any, b: Any) -> Expression:
     """Multiply matrices (a vector is a column), or each element by a number."""
     if isinstance(b, NUMBERS):
-        return op(lambda x: x * b, a)
-    a, b = expression(a), expression(b)
+        return apply(lambda x: x * b, a)
+    a, b = as_expression(a), as_expression(b)
     if b.dims == (1,):
-        return aligned(lambda x, y: x * y, a, b)
-    left = a.lead + a.dims + (1,) * (len(a.dims) == 1)
+        return elementwise(lambda x, y: x * y, a, b)
+    left = a.batch_dims + a.dims + (1,) * (len(a.dims) == 1)
 
     def call(x: Any, y: Any) -> Any:
-        x = shaped(x, left)
+        x = reshape_value(x, left)
         if len(b.dims) > 1 or b.batch == 1:
             return mg.matmul(x, y)
         if a.batch == 1:
             return mg.matmul(y, x, transpose_b=True)
         return mg.squeeze(mg.matmul(x, mg.expand_dims(y, -1)), -1)
 
-    return op(call, a, b)
+    return apply(call, a, b)
 
 
-def picked(x: Any, index: int, dim: int) -> Expression:
+def pick_index(x: Any, index: int, dim: int) -> Expression:
     """Pick one position of a dimension and drop that dimension."""
-    x = expression(x)
+    x = as_expression(x)
     if not -x.dims[dim] <= index < x.dims[dim]:
         about = {"index": index, "axis": dim, "length": x.dims[dim]}
         raise failed(mg.IndexRangeError, "index_range", op="pick", **about)
     left = x.dims[:dim] + x.dims[dim + 1 :] or (1,)
-    axis, shape = dim + len(x.lead), x.lead + left
-    return op(lambda v: shaped(mg.take(v, index, axis), shape), x)
+    axis, shape = dim + len(x.batch_dims), x.batch_dims + left
+    return apply(lambda v: reshape_value(mg.take(v, index, axis), shape), x)

@@ -11,10 +11,10 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.faces.dynet.files import populate, save
-from minigrad.faces.dynet.graph import Dims, Expression, now, op
+from minigrad.faces.dynet.graph import Dims, Expression, apply, now
 from minigrad.faces.face import failed
 
-__all__ = ["LookupParameters", "ParameterCollection", "Parameters", "start"]
+__all__ = ["LookupParameters", "ParameterCollection", "Parameters", "initial_array"]
 
 Start = Callable[[Dims], Any]
 
@@ -33,7 +33,7 @@ STARTS: dict[str, Start] = {
 }
 
 
-def start(init: Any, dims: Dims) -> Any:
+def initial_array(init: Any, dims: Dims) -> Any:
     """Return the initial array for `init`: a name, a number, an array or an initializer."""
     if isinstance(init, str) and init in STARTS:
         init = STARTS[init]
@@ -49,7 +49,7 @@ def start(init: Any, dims: Dims) -> Any:
     return found.astype(np.float32)
 
 
-class Held:
+class NamedParameter:
     """A named member of a parameter collection."""
 
     _name: str
@@ -68,14 +68,14 @@ class Held:
         return self._updated
 
 
-class Parameters(Expression, Held):
+class Parameters(Expression, NamedParameter):
     """A trained tensor, which has an expression of its own in each graph."""
 
     def __init__(self, name: str, value: Any) -> None:
         self._name = name
         self.own = mg.tensor(value, requires_grad=True, name=name)
 
-    def here(self) -> Expression:
+    def in_current_graph(self) -> Expression:
         """Return its expression in the current graph."""
         leaves = now.cg.leaves
         if id(self) not in leaves:
@@ -88,7 +88,7 @@ class Parameters(Expression, Held):
 
     def expr(self, update: bool = True) -> Expression:
         """Return its expression, which without `update` passes no gradient back."""
-        return self.here() if update else op(mg.stop_gradient, self)
+        return self.in_current_graph() if update else apply(mg.stop_gradient, self)
 
     def shape(self) -> Dims:
         """Return the lengths of its axes."""
@@ -100,13 +100,13 @@ class Parameters(Expression, Held):
 
     def grad_as_array(self) -> Any:
         """Return the gradient accumulated since the last update."""
-        return gathered(self.own)
+        return grad_or_zeros(self.own)
 
     gradient = grad_as_array
 
     def set_value(self, value: Any) -> None:
         """Set other values."""
-        written(self.own, value)
+        overwrite(self.own, value)
 
     def zero(self) -> None:
         """Set all values to 0."""
@@ -116,12 +116,12 @@ class Parameters(Expression, Held):
         """Multiply its values by s."""
         self.set_value(self.as_array() * s)
 
-    def tensors(self) -> list[Any]:
+    def trained_tensors(self) -> list[Any]:
         """Return the tensors that trainers change: the single one held here."""
         return [self.own]
 
 
-class LookupParameters(Held):
+class LookupParameters(NamedParameter):
     """A table of parameters; trainers change the rows that were looked up, and no others."""
 
     def __init__(self, name: str, values: Any) -> None:
@@ -148,7 +148,7 @@ class LookupParameters(Held):
         rows = [self[i] for i in indices]
         if len(rows) == 1:
             return rows[0]
-        return op(lambda *values: mg.stack(values), *rows, batch=len(rows))
+        return apply(lambda *values: mg.stack(values), *rows, batch=len(rows))
 
     def shape(self) -> Dims:
         """Return the number of rows, and the lengths of each row's axes."""
@@ -170,33 +170,33 @@ class LookupParameters(Held):
 
     def grad_as_array(self) -> Any:
         """Return the gradients of all rows."""
-        return np.array([gathered(row) for row in self.rows])
+        return np.array([grad_or_zeros(row) for row in self.rows])
 
     def row_grad_as_array(self, i: int) -> Any:
         """Return the gradient of a row."""
-        return gathered(self.rows[i])
+        return grad_or_zeros(self.rows[i])
 
     def init_from_array(self, values: Any) -> None:
         """Set other values, row by row."""
         for row, value in zip(self.rows, values, strict=True):
-            written(row, value)
+            overwrite(row, value)
 
     def init_row(self, i: int, value: Any) -> None:
         """Set other values for a row."""
-        written(self.rows[i], value)
+        overwrite(self.rows[i], value)
 
-    def tensors(self) -> list[Any]:
+    def trained_tensors(self) -> list[Any]:
         """Return the tensors that trainers change: the rows that have a gradient."""
         return [row for row in self.rows if row.grad is not None]
 
 
-def gathered(tensor: Any) -> Any:
+def grad_or_zeros(tensor: Any) -> Any:
     """Return the gradient of a tensor, or zeros if it has none."""
     found = tensor.grad
     return np.zeros(tensor.shape) if found is None else np.array(found.numpy(), np.float64)
 
 
-def written(tensor: Any, value: Any) -> None:
+def overwrite(tensor: Any, value: Any) -> None:
     """Overwrite a parameter with values of the same shape."""
     array = np.asarray(value, np.float32)
     if array.shape != tuple(tensor.shape):
@@ -213,24 +213,26 @@ class ParameterCollection:
         self._held: list[Parameters | LookupParameters] = []
         self._counts: dict[str, int] = {}
 
-    def _named(self, name: str | None) -> str:
+    def _unique_name(self, name: str | None) -> str:
         """Return a unique name, with a number appended if it is empty or already in use."""
         name = name or ""
         count = self._counts.get(name, 0)
         self._counts[name] = count + 1
         return f"{self._name}{name}_{count}" if count or not name else f"{self._name}{name}"
 
-    def _hold(self, parameters: Any) -> Any:
+    def _register(self, parameters: Any) -> Any:
         """Add parameters to this collection and to those that contain it."""
         self._held.append(parameters)
-        return self._parent._hold(parameters) if self._parent else parameters
+        return self._parent._register(parameters) if self._parent else parameters
 
     def add_parameters(
         self, dim: int | Dims, init: Any = None, name: str | None = None, **_: Any
     ) -> Parameters:
-        """Add parameters of these dimensions; for `init` see `start`."""
+        """Add parameters of these dimensions; for `init` see `initial_array`."""
         dims = (dim,) if isinstance(dim, int) else tuple(dim)
-        found: Parameters = self._hold(Parameters(self._named(name), start(init, dims)))
+        found: Parameters = self._register(
+            Parameters(self._unique_name(name), initial_array(init, dims))
+        )
         return found
 
     def parameters_from_numpy(self, array: Any, name: str | None = None) -> Parameters:
@@ -240,9 +242,9 @@ class ParameterCollection:
     def add_lookup_parameters(
         self, dim: Dims, init: Any = None, name: str | None = None, **_: Any
     ) -> LookupParameters:
-        """Add a lookup table; dim: row count and each row's dimensions; for `init` see `start`."""
-        table = LookupParameters(self._named(name), start(init, tuple(dim)))
-        found: LookupParameters = self._hold(table)
+        """Add a lookup table; dim: row count and row dimensions; for `init` see `initial_array`."""
+        table = LookupParameters(self._unique_name(name), initial_array(init, tuple(dim)))
+        found: LookupParameters = self._register(table)
         return found
 
     def lookup_parameters_from_numpy(self, array: Any, name: str | None = None) -> LookupParameters:
@@ -251,7 +253,7 @@ class ParameterCollection:
 
     def add_subcollection(self, name: str | None = None) -> ParameterCollection:
         """Add a collection inside this one."""
-        return ParameterCollection(self, self._named(name) + "/")
+        return ParameterCollection(self, self._unique_name(name) + "/")
 
     def name(self) -> str:
         """Return the name, which is the prefix of its parameters' names."""
@@ -269,7 +271,7 @@ class ParameterCollection:
         """Return the total number of values."""
         return sum(math.prod(x.shape()) for x in self._held)
 
-    def held(self) -> Iterator[Parameters | LookupParameters]:
+    def all_parameters(self) -> Iterator[Parameters | LookupParameters]:
         """Return an iterator over parameters and tables, in the order in which they were added."""
         return iter(self._held)
 

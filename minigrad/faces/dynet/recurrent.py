@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.dynet.graph import Dims, Expression, aligned, leaf, op, product
+from minigrad.faces.dynet.graph import Dims, Expression, apply, elementwise, leaf, matmul
 from minigrad.faces.dynet.parameters import ParameterCollection, Parameters
-from minigrad.faces.dynet.shapes import joined
+from minigrad.faces.dynet.shapes import concat_dim
 from minigrad.faces.face import failed
 
 __all__ = [
@@ -29,21 +29,21 @@ def affine(exprs: Sequence[Any]) -> Expression:
         raise failed(mg.ArgumentError, "face_affine", count=len(exprs))
     found, *rest = exprs
     for a, b in zip(rest[::2], rest[1::2], strict=True):
-        found = found + product(a, b)
+        found = found + matmul(a, b)
     result: Expression = found
     return result
 
 
 def _gate(name: str) -> Callable[[Expression], Expression]:
-    return lambda x: op(getattr(mg, name), x)
+    return lambda x: apply(getattr(mg, name), x)
 
 
 tanh, logistic = _gate("tanh"), _gate("sigmoid")
 
 
-def times(a: Expression, b: Expression) -> Expression:
+def multiply(a: Expression, b: Expression) -> Expression:
     """Multiply two expressions element by element."""
-    return aligned(lambda x, y: x * y, a, b)
+    return elementwise(lambda x, y: x * y, a, b)
 
 
 class RNNState:
@@ -102,15 +102,15 @@ class SimpleRNNBuilder:
         self.spec = layers, input_dim, hidden_dim
         self._collection, self._hidden = model.add_subcollection(self.own), hidden_dim
         widths = [input_dim, *[hidden_dim] * (layers - 1)]
-        self._layers = [self._added(width, hidden_dim) for width in widths]
+        self._layers = [self._add_layer(width, hidden_dim) for width in widths]
 
-    def _added(self, width: int, hidden: int) -> list[Parameters]:
-        return self._affine((hidden, width), (hidden, hidden))
+    def _add_layer(self, width: int, hidden: int) -> list[Parameters]:
+        return self._add_affine((hidden, width), (hidden, hidden))
 
-    def _affine(self, of_input: Dims, of_state: Dims) -> list[Parameters]:
+    def _add_affine(self, input_dims: Dims, state_dims: Dims) -> list[Parameters]:
         """Add the two matrices and the bias of an affine step; the bias starts at 0."""
         add = self._collection.add_parameters
-        return [add(of_input), add(of_state), add(of_input[:1], init=0.0)]
+        return [add(input_dims), add(state_dims), add(input_dims[:1], init=0.0)]
 
     def param_collection(self) -> ParameterCollection:
         """Return the parameter collection of all layers."""
@@ -149,11 +149,11 @@ class SimpleRNNBuilder:
             layers = [(leaf([0.0] * self._hidden),) * self.remembered] * len(self._layers)
         found: list[State] = []
         for parameters, state in zip(self._layers, layers, strict=True):
-            found.append(self._next(parameters, x, state))
+            found.append(self._next_state(parameters, x, state))
             x = found[-1][-1]
         return found
 
-    def _next(self, parameters: list[Parameters], x: Any, state: State) -> State:
+    def _next_state(self, parameters: list[Parameters], x: Any, state: State) -> State:
         W, U, b = parameters
         return (tanh(affine([b, W, x, U, state[-1]])),)
 
@@ -163,20 +163,20 @@ class VanillaLSTMBuilder(SimpleRNNBuilder):
 
     own, remembered = "vanilla-lstm-builder", 2
 
-    def _added(self, width: int, hidden: int) -> list[Parameters]:
-        return self._affine((4 * hidden, width), (4 * hidden, hidden))
+    def _add_layer(self, width: int, hidden: int) -> list[Parameters]:
+        return self._add_affine((4 * hidden, width), (4 * hidden, hidden))
 
-    def _next(self, parameters: list[Parameters], x: Any, state: State) -> State:
+    def _next_state(self, parameters: list[Parameters], x: Any, state: State) -> State:
         W, U, b = parameters
         c, h = state
         n, rows = self._hidden, affine([b, W, x, U, h])
-        i, f, o, new = (self._part(rows, k * n, (k + 1) * n) for k in range(4))
-        c = times(logistic(f + 1), c) + times(logistic(i), tanh(new))
-        return c, times(logistic(o), tanh(c))
+        i, f, o, new = (self._slice(rows, k * n, (k + 1) * n) for k in range(4))
+        c = multiply(logistic(f + 1), c) + multiply(logistic(i), tanh(new))
+        return c, multiply(logistic(o), tanh(c))
 
     @staticmethod
-    def _part(x: Expression, low: int, high: int) -> Expression:
-        return op(lambda v: v[..., low:high], x)
+    def _slice(x: Expression, low: int, high: int) -> Expression:
+        return apply(lambda v: v[..., low:high], x)
 
 
 class GRUBuilder(SimpleRNNBuilder):
@@ -184,15 +184,15 @@ class GRUBuilder(SimpleRNNBuilder):
 
     own = "gru-builder"
 
-    def _added(self, width: int, hidden: int) -> list[Parameters]:
-        return [p for _ in range(3) for p in self._affine((hidden, width), (hidden, hidden))]
+    def _add_layer(self, width: int, hidden: int) -> list[Parameters]:
+        return [p for _ in range(3) for p in self._add_affine((hidden, width), (hidden, hidden))]
 
-    def _next(self, parameters: list[Parameters], x: Any, state: State) -> State:
+    def _next_state(self, parameters: list[Parameters], x: Any, state: State) -> State:
         W, U, b = (parameters[k::3] for k in range(3))
         (h,) = state
         z, r = (logistic(affine([b[k], W[k], x, U[k], h])) for k in range(2))
-        new = tanh(affine([b[2], W[2], x, U[2], times(r, h)]))
-        return (times(1 - z, h) + times(z, new),)
+        new = tanh(affine([b[2], W[2], x, U[2], multiply(r, h)]))
+        return (multiply(1 - z, h) + multiply(z, new),)
 
 
 class BiRNNBuilder:
@@ -217,5 +217,5 @@ class BiRNNBuilder:
         for ahead, back in self._layers:
             firsts = ahead.initial_state().transduce(es)
             lasts = back.initial_state().transduce(es[::-1])[::-1]
-            es = [joined(pair) for pair in zip(firsts, lasts, strict=True)]
+            es = [concat_dim(pair) for pair in zip(firsts, lasts, strict=True)]
         return list(es)

@@ -9,35 +9,43 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.dynet.graph import Expression, Input, aligned, expression, leaf, op, shaped
+from minigrad.faces.dynet.graph import (
+    Expression,
+    Input,
+    apply,
+    as_expression,
+    elementwise,
+    leaf,
+    reshape_value,
+)
 from minigrad.faces.face import failed, ordered
 from minigrad.faces.ties import corners
 
 __all__ = [
-    "alone",
+    "along_dim",
+    "apply_stacked",
+    "as_vector",
     "batch_elems",
-    "column",
+    "binary_op",
+    "concat_batch",
+    "concat_dim",
     "conv2d",
-    "drawn",
-    "each",
-    "full",
+    "dropout_mask",
     "inputTensor",
-    "joined",
-    "kept",
-    "largest",
     "log_loss",
+    "max_along",
     "maxpooling2d",
-    "mixed",
-    "noisy",
-    "pair",
-    "part",
-    "reduced",
+    "min_along",
+    "permute_dims",
+    "pick_each",
+    "random_input",
+    "reduce_dims",
     "reshape",
-    "rows",
-    "smallest",
-    "softly",
-    "stacked",
-    "turned",
+    "slice_dim",
+    "take_rows",
+    "unpack_one",
+    "with_batch",
+    "with_noise",
 ]
 
 
@@ -56,33 +64,33 @@ def inputTensor(arr: Any, batched: bool = False) -> Input:
 
 def reshape(x: Any, d: Any, batch_size: int = 0) -> Expression:
     """Change the dimensions of the same values, counted column by column."""
-    x, d = expression(x), whole(d)
-    lead = len(x.lead)
+    x, d = as_expression(x), as_dims(d)
+    lead = len(x.batch_dims)
     count = batch_size or x.batch
 
-    def turned(v: Any, first: int) -> Any:
+    def reverse_axes(v: Any, first: int) -> Any:
         axes = range(v.ndim)
         return mg.transpose(v, (*axes[:first], *reversed(axes[first:])))
 
     def call(v: Any) -> Any:
         shape = ((count,) if count > 1 else ()) + d[::-1]
-        return turned(mg.reshape(turned(v, lead), shape), int(count > 1))
+        return reverse_axes(mg.reshape(reverse_axes(v, lead), shape), int(count > 1))
 
-    return op(call, x, batch=count)
+    return apply(call, x, batch=count)
 
 
-def whole(d: Any) -> tuple[int, ...]:
+def as_dims(d: Any) -> tuple[int, ...]:
     """Return dimensions as a tuple, also if given as one number."""
     return (d,) if isinstance(d, int) else tuple(d)
 
 
-def maps(x: Any) -> Expression:
+def as_image(x: Any) -> Expression:
     """Return an expression with height, width and channels, adding a missing channel axis."""
-    x = expression(x)
+    x = as_expression(x)
     return x if len(x.dims) > 2 else reshape(x, (*x.dims, 1))
 
 
-def _over_images(function: Any, *xs: Expression) -> Expression:
+def _apply_to_images(function: Any, *xs: Expression) -> Expression:
     """Apply a function of (n, channels, h, w) images to (h, w, channels) expressions."""
     x, single = xs[0], xs[0].batch == 1
 
@@ -91,27 +99,27 @@ def _over_images(function: Any, *xs: Expression) -> Expression:
         y = mg.transpose(function(images, *more), (0, 2, 3, 1))
         return mg.squeeze(y, 0) if single else y
 
-    return op(call, *xs, batch=x.batch)
+    return apply(call, *xs, batch=x.batch)
 
 
 def conv2d(x: Any, f: Any, stride: Any, is_valid: bool = True) -> Expression:
     """Convolve (height, width, channels) with filters (height, width, in, out)."""
     padding = "valid" if is_valid else "same"
 
-    def convolved(images: Any, kernel: Any) -> Any:
+    def convolve(images: Any, kernel: Any) -> Any:
         return mg.conv2d(images, mg.transpose(kernel, (3, 2, 0, 1)), None, tuple(stride), padding)
 
-    return _over_images(convolved, maps(x), expression(f))
+    return _apply_to_images(convolve, as_image(x), as_expression(f))
 
 
 def maxpooling2d(x: Any, ksize: Any, stride: Any) -> Expression:
     """Return the maximum of each window; only windows fully inside the image count."""
-    return _over_images(lambda v: mg.max_pool2d(v, tuple(ksize), tuple(stride)), maps(x))
+    return _apply_to_images(lambda v: mg.max_pool2d(v, tuple(ksize), tuple(stride)), as_image(x))
 
 
-def stacked(function: Any, xs: Sequence[Any]) -> Expression:
+def apply_stacked(function: Any, xs: Sequence[Any]) -> Expression:
     """Stack several expressions and apply a function along the new first axis."""
-    exprs = several(xs)
+    exprs = as_expressions(xs)
     count = max(x.batch for x in exprs)
 
     def call(*values: Any) -> Any:
@@ -121,23 +129,23 @@ def stacked(function: Any, xs: Sequence[Any]) -> Expression:
         ]
         return function(mg.stack(rows), axis=0)
 
-    return op(call, *exprs)
+    return apply(call, *exprs)
 
 
-def column(x: Any) -> Expression:
+def as_vector(x: Any) -> Expression:
     """Return the expression of a vector; raise ShapeError for a matrix."""
-    given = expression(x)
+    given = as_expression(x)
     if len(given.dims) > 1:
         raise failed(mg.ShapeError, "face_vector", dim=given.dims)
     return given
 
 
-def largest(v: Any, axis: Any) -> Any:
+def max_along(v: Any, axis: Any) -> Any:
     """Return the maximum along one axis; among equal elements the first gets the gradient."""
     return mg.max(v, dim=ordered(axis)[0])[0]
 
 
-def smallest(v: Any, axis: Any) -> Any:
+def min_along(v: Any, axis: Any) -> Any:
     """Return the minimum along one axis; among equal elements the first gets the gradient."""
     return mg.min(v, dim=ordered(axis)[0])[0]
 
@@ -154,18 +162,18 @@ def log_loss(p: Any, t: Any) -> Any:
 FLOAT = np.finfo(np.float32)
 
 
-def softly(function: Any, x: Any, d: int) -> Expression:
+def along_dim(function: Any, x: Any, d: int) -> Expression:
     """Apply a function along one dimension."""
-    x = expression(x)
-    axis = d + len(x.lead)
-    return op(lambda v: function(v, axis=axis), x)
+    x = as_expression(x)
+    axis = d + len(x.batch_dims)
+    return apply(lambda v: function(v, axis=axis), x)
 
 
-def mixed(xs: Sequence[Any]) -> Expression:
+def concat_batch(xs: Sequence[Any]) -> Expression:
     """Concatenate the samples of several expressions."""
-    xs = several(xs)
+    xs = as_expressions(xs)
     shapes = [(x.batch, *x.dims) for x in xs]
-    return op(
+    return apply(
         lambda *values: mg.concatenate(
             [mg.reshape(v, shape) for v, shape in zip(values, shapes, strict=True)]
         ),
@@ -174,105 +182,109 @@ def mixed(xs: Sequence[Any]) -> Expression:
     )
 
 
-def rows(x: Any, indices: Any, axis: int) -> Expression:
+def take_rows(x: Any, indices: Any, axis: int) -> Expression:
     """Select positions of a dimension."""
-    x = expression(x)
-    return op(lambda v: mg.take(v, np.asarray(indices), axis + len(x.lead)), x)
+    x = as_expression(x)
+    return apply(lambda v: mg.take(v, np.asarray(indices), axis + len(x.batch_dims)), x)
 
 
-def part(x: Any, low: int, high: int, dim: int) -> Expression:
+def slice_dim(x: Any, low: int, high: int, dim: int) -> Expression:
     """Slice a dimension from `low` up to `high`, which is excluded."""
-    x = expression(x)
-    key = (slice(None),) * (dim + len(x.lead)) + (slice(low, high),)
-    return op(lambda v: v[key], x)
+    x = as_expression(x)
+    key = (slice(None),) * (dim + len(x.batch_dims)) + (slice(low, high),)
+    return apply(lambda v: v[key], x)
 
 
-def turned(x: Any, dims: Sequence[int]) -> Expression:
+def permute_dims(x: Any, dims: Sequence[int]) -> Expression:
     """Reorder the dimensions; a vector counts as a column."""
-    x = expression(x)
-    shape, first = x.lead + (*x.dims, 1)[: max(2, len(x.dims))], len(x.lead)
+    x = as_expression(x)
+    shape, first = x.batch_dims + (*x.dims, 1)[: max(2, len(x.dims))], len(x.batch_dims)
     axes = (*range(first), *(d + first for d in dims))
-    return op(lambda v: mg.transpose(mg.reshape(v, shape), axes), x)
+    return apply(lambda v: mg.transpose(mg.reshape(v, shape), axes), x)
 
 
 def batch_elems(x: Any, indices: Sequence[int]) -> Expression:
     """Select some of the samples."""
     count = len(indices)
-    return op(lambda v: v[np.asarray(indices)] if count > 1 else v[indices[0]], x, batch=count)
+    return apply(lambda v: v[np.asarray(indices)] if count > 1 else v[indices[0]], x, batch=count)
 
 
-def each(x: Any, indices: Sequence[int]) -> Expression:
+def pick_each(x: Any, indices: Sequence[int]) -> Expression:
     """Pick one position of each sample, along the first dimension."""
-    x, index = expression(x), np.asarray(indices)
+    x, index = as_expression(x), np.asarray(indices)
     shape = (len(index), *(x.dims[1:] or (1,)))
     if x.batch == 1:
-        return op(lambda v: mg.reshape(mg.take(v, index, 0), shape), x, batch=len(index))
-    return op(lambda v: mg.reshape(v[np.arange(len(index)), index], shape), x)
+        return apply(lambda v: mg.reshape(mg.take(v, index, 0), shape), x, batch=len(index))
+    return apply(lambda v: mg.reshape(v[np.arange(len(index)), index], shape), x)
 
 
-def drawn(value: Any, batch_size: int = 1) -> Input:
+def random_input(value: Any, batch_size: int = 1) -> Input:
     """Make an input expression of the values just generated."""
     return leaf(value.data, batch_size)
 
 
-def full(d: Any, batch_size: int) -> tuple[int, ...]:
+def with_batch(d: Any, batch_size: int) -> tuple[int, ...]:
     """Return dimensions, preceded by the number of samples if there are several."""
-    return ((batch_size,) if batch_size > 1 else ()) + whole(d)
+    return ((batch_size,) if batch_size > 1 else ()) + as_dims(d)
 
 
-def kept(shape: tuple[int, ...], share: float) -> Any:
+def dropout_mask(shape: tuple[int, ...], keep_rate: float) -> Any:
     """Draw a dropout mask: 1 / share for the share of values kept on average, else 0."""
-    return mg.cast(mg.rand(shape) < share, mg.float32) / share
+    return mg.cast(mg.rand(shape) < keep_rate, mg.float32) / keep_rate
 
 
-def noisy(function: Any, x: Any, draw: Any) -> Expression:
+def with_noise(function: Any, x: Any, sample: Any) -> Expression:
     """Apply a function to a value and to noise, drawn now, once for this expression."""
-    x = expression(x)
-    noise = draw(x.lead + x.dims)
-    return op(lambda v: function(v, noise), x)
+    x = as_expression(x)
+    noise = sample(x.batch_dims + x.dims)
+    return apply(lambda v: function(v, noise), x)
 
 
-def pair(function: Any, x: Any, y: Any) -> Expression:
+def binary_op(function: Any, x: Any, y: Any) -> Expression:
     """Apply a function of two expressions, element by element."""
-    return aligned(function, expression(x), expression(y))
+    return elementwise(function, as_expression(x), as_expression(y))
 
 
-def alone(xs: tuple[Any, ...]) -> Any:
+def unpack_one(xs: tuple[Any, ...]) -> Any:
     """Return the only argument, or the tuple of several."""
     return xs[0] if len(xs) == 1 else xs
 
 
-def reduced(function: Any, x: Any, d: Iterable[int] | None = None, b: bool = False) -> Expression:
+def reduce_dims(
+    function: Any, x: Any, d: Iterable[int] | None = None, b: bool = False
+) -> Expression:
     """Reduce along dimensions (default: all), and along the samples as well if b is True."""
-    given = expression(x)
+    given = as_expression(x)
     gone = range(len(given.dims)) if d is None else list(d)
-    axes = [*range(len(given.lead) * b), *(i + len(given.lead) for i in gone)]
+    axes = [*range(len(given.batch_dims) * b), *(i + len(given.batch_dims) for i in gone)]
     left = tuple(n for i, n in enumerate(given.dims) if i not in gone) or (1,)
-    shape = left if b else given.lead + left
+    shape = left if b else given.batch_dims + left
     if not axes:
         return given
     batch = 1 if b else given.batch
-    return op(lambda v: shaped(function(v, axis=tuple(axes)), shape), given, batch=batch)
+    return apply(lambda v: reshape_value(function(v, axis=tuple(axes)), shape), given, batch=batch)
 
 
-def several(xs: Sequence[Any]) -> list[Expression]:
+def as_expressions(xs: Sequence[Any]) -> list[Expression]:
     """Return operands as expressions; raise AssertionFailed if there are none."""
     if not xs:
         raise failed(mg.AssertionFailed, "face_empty")
-    return [expression(x) for x in xs]
+    return [as_expression(x) for x in xs]
 
 
-def joined(xs: Sequence[Any], d: int = 0) -> Expression:
+def concat_dim(xs: Sequence[Any], d: int = 0) -> Expression:
     """Concatenate expressions along a dimension, which is added if missing."""
-    exprs = several(xs)
+    exprs = as_expressions(xs)
     rank = max(d + 1, *[len(x.dims) for x in exprs])
     batch = max(x.batch for x in exprs)
     lead = (batch,) if batch > 1 else ()
     dims = [x.dims + (1,) * (rank - len(x.dims)) for x in exprs]
 
     def call(*values: Any) -> Any:
-        own = [mg.reshape(v, (*x.lead, *n)) for v, x, n in zip(values, exprs, dims, strict=True)]
+        own = [
+            mg.reshape(v, (*x.batch_dims, *n)) for v, x, n in zip(values, exprs, dims, strict=True)
+        ]
         full = [mg.broadcast_to(v, lead + n) for v, n in zip(own, dims, strict=True)]
         return mg.concatenate(full, axis=d + len(lead))
 
-    return op(call, *exprs)
+    return apply(call, *exprs)

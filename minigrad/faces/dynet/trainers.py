@@ -58,20 +58,20 @@ class Trainer:
 
     def update(self) -> None:
         """Take one step with the accumulated gradients, then clear them."""
-        changed = self._changed()
+        changed = self._tensors_to_update()
         if self._clip > 0:
             length = float(mg.optim.clip_grad_norm(changed, self._clip))
             self._clips += length > self._clip
-        self._over(changed).step()
+        self._optimiser_for(changed).step()
         self._updates += 1
         for tensor in changed:
             tensor.zero_grad()
 
-    def _changed(self) -> list[Any]:
+    def _tensors_to_update(self) -> list[Any]:
         """Return the tensors to change, each with a gradient; clear the gradients of the others."""
         found = []
-        for held in self._collection.held():
-            for tensor in held.tensors():
+        for held in self._collection.all_parameters():
+            for tensor in held.trained_tensors():
                 if not held.is_updated():
                     tensor.zero_grad()
                     continue
@@ -80,7 +80,7 @@ class Trainer:
                 found.append(tensor)
         return found
 
-    def _over(self, tensors: list[Any]) -> Any:
+    def _optimiser_for(self, tensors: list[Any]) -> Any:
         """Return the optimiser, after adding tensors that it doesn't know yet."""
         new = [x for x in tensors if id(x) not in self._known]
         if self.optimiser is None:
