@@ -88,12 +88,12 @@ def test_one_command_changes_every_address() -> None:
     site = f"https://{name[0]}.github.io/{name[1]}/"
     for quoting in (*ADDRESS["QUOTING"], *(f"notebooks/{path.name}" for path in NOTEBOOKS)):
         before = (ROOT / quoting).read_text("utf-8")
-        after = moved(before, HOST, "ada/course")
+        after = moved(before, HOST, "a-b.c/d_e")
         assert f"/{HOST}" not in after, quoting
         assert site not in after, quoting
-        assert moved(after, "ada/course", HOST) == before
+        assert moved(after, "a-b.c/d_e", HOST) == before
     assert moved(f"github.com/{HOST}-fork", HOST, "a/b") == f"github.com/{HOST}-fork"
-    assert moved(site, HOST, "ada/course") == "https://ada.github.io/course/"
+    assert moved(site, HOST, "a-b.c/d_e") == "https://a-b.c.github.io/d_e/"
 
 
 def test_the_citation_names_the_version_its_day_and_its_address() -> None:
