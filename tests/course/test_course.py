@@ -425,7 +425,7 @@ def run(path: Path, language: str) -> list[Shown]:
 
 
 # Lessons that compute for long take thrice as long in three languages.
-LONG = ("09", "10", "11", "12", "13", "14")
+LONG = ("09", "10", "11", "12", "13", "14", "15")
 SPOKEN = [
     pytest.param(path, marks=pytest.mark.exhaustive) if path.name.startswith(LONG) else path
     for path in LESSONS

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from lessons import LESSONS, ROOT
+from lessons import LESSONS, ROOT, code_cells
 from test_lessons import halves, prose
 
 import minigrad_lessons as lessons
@@ -80,6 +80,13 @@ def test_the_prose_names_the_card_the_date_and_the_versions() -> None:
         for named in ("NVIDIA H100", machine["date"], "PyTorch 2.11", "CUDA 13.0"):
             assert named in half
     assert "H200" in COMPILED["card"]
+
+
+@pytest.mark.parametrize(("language", "exam"), [("en", "For an exam"), ("zh", "考试用题")])
+def test_the_page_for_teachers_quotes_them_too(language: str, exam: str) -> None:
+    page = (ROOT / "docs" / "teaching" / language / "L15.md").read_text("utf-8")
+    found = set(re.findall(r"([\d,.]+) µs", page.partition(f"## {exam}")[0]))
+    assert {"740", "669", "59", "1,087"} <= found <= QUOTED.keys()
 
 
 def test_the_questions_quote_the_same_figures() -> None:
@@ -160,3 +167,28 @@ def test_without_a_cuda_device_the_stored_figures_are_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert measured_with(Torch(available=False), monkeypatch) == STORED
+
+
+def test_the_lesson_captures_after_a_warm_up_on_a_stream_of_its_own() -> None:
+    (source,) = (c.source for c in code_cells(PATH) if c.source.startswith("def capture("))
+    said: list[str] = []
+
+    @contextlib.contextmanager
+    def during(name: str) -> Any:
+        said.append(f"begin {name}")
+        yield
+        said.append(f"end {name}")
+
+    graph = SimpleNamespace(replay=lambda: said.append("replay"))
+    cuda = SimpleNamespace(
+        synchronize=lambda: said.append("wait"),
+        Stream=lambda: "stream",
+        stream=during,
+        CUDAGraph=lambda: graph,
+        graph=lambda made: during("graph") if made is graph else None,
+    )
+    names: dict[str, Any] = {}
+    exec(source, names)
+    names["capture"](SimpleNamespace(cuda=cuda), lambda: said.append("step"))()
+    warm_up = ["wait", "begin stream", "step", "step", "step", "end stream", "wait"]
+    assert said == [*warm_up, "begin graph", "step", "end graph", "replay"]

@@ -63,3 +63,13 @@ def test_the_step_in_jax_agrees_too(monkeypatch: pytest.MonkeyPatch) -> None:
     found = script["jit"]()
     assert found["error"] < 1e-4
     assert found["jit"][1] > 0
+
+
+def test_what_is_used_of_a_card_exists_where_there_is_none() -> None:
+    for name in ("CUDAGraph", "Stream", "graph", "stream", "synchronize", "get_device_name"):
+        assert hasattr(torch.cuda, name), name
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        torch.ones(2) + 1
+    assert torch.profiler.ProfilerActivity.CUDA
+    assert {event.device_type.name for event in profile.events()} == {"CPU"}
+    assert all(event.device_time == 0 for event in profile.events())
