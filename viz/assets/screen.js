@@ -4,7 +4,7 @@ const NARROW = 640; // pixels of a page where all stands one below the other (fi
 const LANE = 0.45; // of the width, for a drawing beside its score
 const ALMOST = 0.92; // of its size, at which all of a card can still be read
 const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
-const SCORE = { part: 0.3, both: 0.45, most: 0.5, slim: 0.47 }; // of what there is, for a staff; for two; for all, where their code can be read then
+const SCORE = { part: 0.3, both: 0.45, most: 0.5, slim: 0.44 }; // of what there is, for a staff; for two; for all, where their code can be read then
 const SIDE = { most: 300, part: 0.6 }; // pixels, and of the width, that what is chosen takes (film.css)
 const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
