@@ -116,13 +116,15 @@ def ran(path: Path, language: str) -> nbformat.NotebookNode:
 # ---- From a notebook to what the template is given -----------------------------------------------
 
 
-def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], list[str]]:
+def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], list[str], list[str]]:
     """Leave, in place, what a page in one language shows: neither answers nor hidden tests.
 
-    Returns the scripts and the styles of its views, of which a page needs one copy each.
+    Returns the scripts and the styles of its views, of which a page needs one copy each, and the
+    programs that compute for their sliders.
     """
     scripts: dict[str, int] = {}
     styles: dict[str, int] = {}
+    programs: dict[str, int] = {}
     notebook.cells = [
         cell
         for cell in notebook.cells
@@ -141,8 +143,9 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
                 styles.setdefault(made["style"], len(styles))
                 number = scripts.setdefault(made["script"], len(scripts))
                 told = {"text": data["text/plain"], "values": packed(made["values"])}
-                data[PLAYED] = {"widget": number, **told}
-    return list(scripts), list(styles)
+                program = programs.setdefault(made["program"] or "null", len(programs))
+                data[PLAYED] = {"widget": number, "program": program, **told}
+    return list(scripts), list(styles), list(programs)
 
 
 def prose(text: str, language: str) -> str:
@@ -276,7 +279,7 @@ def page(
     run: where a link to run it leads, with {notebook} for the name of the file. slides: whether one
     screen after another is shown.
     """
-    scripts, styles = pared(notebook, language)
+    scripts, styles, programs = pared(notebook, language)
     exporter = HTMLExporter(
         template_name=TEMPLATE.name,
         extra_template_basedirs=[str(TEMPLATE.parent)],
@@ -292,7 +295,7 @@ def page(
     css = "".join((TEMPLATE / f"{part}.css").read_text("utf-8") for part in parts)
     own = "\n".join((TEMPLATE / f"{part}.js").read_text("utf-8") for part in parts)
     css = STYLE + "".join(styles) + css
-    return finished(html, css, script_of(scripts, own), language)
+    return finished(html, css, script_of(scripts, programs, own), language)
 
 
 def about(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) -> dict[str, Any]:
@@ -318,11 +321,12 @@ def about(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) 
     }
 
 
-def script_of(modules: Sequence[str], own: str) -> str:
+def script_of(modules: Sequence[str], programs: Sequence[str], own: str) -> str:
     """The one script of a page: the widgets, and what makes them play without a kernel."""
     made = (module.replace("export default", "return") for module in modules)
     widgets = ",\n".join(f"(() => {{\n{module}\n}})()" for module in made)
-    return f"{assets.source('page.js')}\nconst widgets = [{widgets}];\n{own}"
+    given = f"const widgets = [{widgets}];\nconst programs = [{', '.join(programs)}];"
+    return f"{assets.source('page.js')}\n{given}\n{own}"
 
 
 def finished(html: str, css: str, script: str, language: str) -> str:

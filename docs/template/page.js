@@ -1,7 +1,8 @@
 // A page to read: each view plays what the page keeps for it, all code unfolds with one button.
 document.querySelectorAll(".view").forEach((place, i) => {
   const values = unpacked(place.querySelector("script").textContent);
-  widgets[place.dataset.widget].render({ model: modelOf(values), el: place });
+  const model = modelOf(values, programs[place.dataset.program]);
+  widgets[place.dataset.widget].render({ model, el: place });
   const view = place.querySelector("section"); // who hears the page tells them apart by number
   view?.setAttribute("aria-label", `${view.getAttribute("aria-label") ?? ""} ${i + 1}`);
 });

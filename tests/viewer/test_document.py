@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from looks import painted, serious
 from views import CHARTS, VIEWS, WORDS
@@ -16,6 +20,8 @@ from views import CHARTS, VIEWS, WORDS
 import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
+from viz import assets
+from viz.page import recompute
 from viz.page.document import POLICY
 from viz.page.sliders import kept, slider
 
@@ -209,9 +215,10 @@ def test_an_answer_unfolds_without_a_kernel_and_says_in_words_what_it_is_worth(
 # ---- Sliders without a kernel -----------------------------------------------------------------
 
 
+# How many positions are kept; none where the page computes for any.
 SLIDING: dict[str, tuple[Callable[[], Any], int]] = {
-    "step": (lambda: viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3), 41),
-    "compare": (lambda: viz.compare(lambda x: x * x + 3, 2.0), 41),
+    "step": (lambda: viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3), 0),
+    "compare": (lambda: viz.compare(lambda x, w: (w * x - 3).relu() * x, 2.0, 2.7), 0),
     "two": (lambda: viz.step((mg.tensor([1.0, 2.0], requires_grad=True) * 2).sum()), 25),
 }
 
@@ -233,7 +240,8 @@ def test_a_slider_of_a_saved_page_shows_what_the_kernel_would(
     path = player.save(tmp_path / "page.html")
     assert path.stat().st_size < 1_000_000
     page.goto(path.as_uri())
-    assert f"keeps {count} positions" in page.locator(".mg-page-note").inner_text()
+    note = f"keeps {count} positions" if count else "computes for any position"
+    assert note in page.locator(".mg-page-note").inner_text()
     fields = page.locator(".mg-inputs input")
     assert all(fields.nth(i).is_enabled() for i in range(fields.count()))
     step, low = (float(fields.first.get_attribute(key) or "nan") for key in ("step", "min"))
@@ -252,6 +260,41 @@ def test_a_slider_of_a_saved_page_shows_what_the_kernel_would(
     shown = page.locator(".mg-player").inner_text()
     assert [line for line in shown.splitlines() if line not in told] == []
     assert page.errors == []
+
+
+def test_a_page_keeps_positions_where_no_program_can_compute_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make = SLIDING["step"][0]
+    computed = make()._values(900_000)
+    assert "kept" not in computed
+    assert computed["fill"]["sizes"] == [1]
+    monkeypatch.setattr(recompute, "LARGEST", 500)
+    assert len(make()._values(900_000)["kept"]) == 41, "the program is too large"
+    monkeypatch.undo()
+    player = make()
+    player.numbers = raises_graph_error
+    assert len(player._values(900_000)["kept"]) == 41, "not in a graph, or not in JavaScript"
+    unlike = viz.step(mg.tensor(2.0, requires_grad=True, name="x").log())
+    assert len(unlike._values(900_000)["kept"]) == 41, "beyond zero there is another story to tell"
+
+
+def raises_graph_error() -> Any:
+    return mg.compile(mg.build_graph([], []), executor="nobody has this one")
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node runs the page's own JavaScript")
+def test_numbers_are_written_as_python_writes_them() -> None:
+    rng = np.random.default_rng(0)
+    exact = [0.0, -0.0, 1.0625, 1.1875, 2.5, 0.125, 9999.5, 1e4, 1e-4, 1e-5, 9.9996, -3e-38, 1e30]
+    values = [*exact, *(rng.normal(0, 1, 300) * 10 ** rng.uniform(-8, 8, 300)).tolist()]
+    values += [float(np.float32(x)) for x in values]
+    script = f"{assets.source('page.js')}\nconst values = {json.dumps(values)};"
+    script += (
+        "console.log(JSON.stringify(values.map((x) => [2, 3, 4].map((n) => formatted(x, n)))))"
+    )
+    done = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [[f"{x:.{n}g}" for n in (2, 3, 4)] for x in values]
 
 
 @pytest.mark.browser

@@ -28,6 +28,7 @@ from viz.film.frames import Film, event_film, failed_film, static_film, stopped_
 from viz.picture.picture import picture
 from viz.words.text import choose, row
 
+MOST_SHOWN = 64  # numbers of a tensor that anything shows one by one
 NOTHING_GIVEN: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -226,6 +227,36 @@ def replay_graph(
     own = [y for y in dict.fromkeys(sums) if y in {*leaves} - reached]
     film = static_film(drawn, forward, contributed, runs, extra, problem, own)
     return film.with_outputs(results)
+
+
+def numbers_of(
+    outputs: list[Any], moved: Mapping[Any, Any], fed: Mapping[Any, Any], session: Any = None
+) -> Graph:
+    """Return a graph of all numbers that a film of tensors or nodes shows, gradients included.
+
+    moved: leaves that become placeholders, in their order; fed: values of other placeholders.
+    GraphError for what cannot be in a graph.
+    """
+    kept = {**fed, **({} if session is None else session.variables)}
+    with without_listeners(), recording(True), Graph() as graph:
+        twin: dict[Any, Any] = {
+            leaf: mg.placeholder(f"input {k}", shape=value.shape, dtype=value.dtype)
+            for k, (leaf, value) in enumerate(moved.items())
+        }
+        for node in ancestors([getattr(y, "creator", None) or y for y in outputs]):
+            if isinstance(node, TapeNode):
+                operands = [_operand(node, i, x, twin, {}, {}) for i, x in enumerate(node.inputs)]
+                twin[node] = apply(node.op, tuple(operands), node.attrs)
+            elif node.op in (state.placeholder, state.variable) and node not in twin:
+                twin[node] = mg.Variable(kept.get(node, node.attrs.get("value")), dtype=node.dtype)
+            elif node not in twin:
+                twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
+        floats = [n for n in graph.nodes if n.dtype.kind == "f"]
+        ends = [twin[getattr(y, "creator", None) or y] for y in outputs]
+        leaves = [n for n in floats if n.op in (state.placeholder, state.variable)]
+        _differentiated([y for y in ends if y.dtype.kind == "f"], leaves)
+        few = [n for n in graph.nodes if isinstance(n.size, int) and n.size <= MOST_SHOWN]
+        return mg.build_graph([twin[leaf] for leaf in moved], few)
 
 
 def _differentiated(sums: list[Node], leaves: list[Node]) -> GraphError | None:

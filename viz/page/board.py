@@ -19,7 +19,7 @@ import traitlets
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import choose
 from viz import assets
-from viz.page.page import SHEETS, Page
+from viz.page.page import SHEETS, Moved, Page
 from viz.page.player import picture_table
 from viz.page.scenes import FOCUS, Panel, Scene, Sheet, focus, legend, spoken
 from viz.page.sheets import sheets
@@ -111,7 +111,7 @@ class Board(Page):
             self.index = len(made.scenes) - 1
             self._show(made)
 
-    def _moved_to(self, inputs: list[float]) -> tuple[dict[str, Any], int | None]:
+    def _moved_to(self, inputs: list[float], apart: bool = False) -> Moved:
         if self._moved is None:
             return {}, None
         made = self._moved(inputs)

@@ -86,9 +86,12 @@ def write_page(
 
 def _script(module: str, values: dict[str, Any]) -> str:
     """Return the script of the page, and of the widget if there is one."""
+    program = values.get("fill", {}).pop("program", "null")  # a part of the script, not of its data
     data = packed(values)
     widget = module.replace("export default", "const widget =") or "const widget = null;"
-    return f"{assets.source('page.js')}\n{widget}\nopenPage(widget, String.raw`{data}`);\n"
+    return (
+        f"{assets.source('page.js')}\n{widget}\nopenPage(widget, String.raw`{data}`, {program});\n"
+    )
 
 
 def packed(values: Any) -> str:

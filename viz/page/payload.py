@@ -55,16 +55,18 @@ def payload(
     name: str,
     graphs: Sequence[dict[str, Any]] | None = None,
     links: Sequence[Mapping[str, str]] = (),
+    apart: bool = False,
 ) -> dict[str, Any]:
     """Return all that is shown. `graphs` are those of an earlier payload of the same pictures.
 
-    links: for each film but the first, which node of the first film each of its nodes is.
+    links: for films but the first, each node's partner there. apart: no two texts share a place.
     """
     prefixes = prefixes_of(name, films)
     pairs = list(zip(films, prefixes, strict=True))
     together = SideBySide(films, links)
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
-    texts, swatches = Texts(), Swatches()
+    table: Any = Apart if apart else dict
+    texts, swatches = table(), table()
     still = all(film.still for film in films)
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
@@ -84,6 +86,14 @@ def payload(
         "words": words,
         "labels": {key: both(words[key]) for key in WORDS},
     }
+
+
+class Apart(list[Any]):
+    """A table in which nothing that is the same is found again."""
+
+    def setdefault(self, entry: Any, number: int) -> int:
+        self.append(entry)
+        return number
 
 
 def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches) -> dict[str, Any]:

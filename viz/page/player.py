@@ -14,10 +14,11 @@ from typing import Any, Self
 import traitlets
 
 from minigrad.diagnostics.errors import GraphError
+from minigrad.static import Graph
 from viz import assets
 from viz.film.film import GRADIENT, scales
 from viz.film.frames import Film, Frame
-from viz.page.page import SHEETS, Page
+from viz.page.page import SHEETS, Moved, Page
 from viz.page.payload import payload, picture_table, prefixes_of, view
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
@@ -43,8 +44,8 @@ class Player(Page):
 
     films: one for each drawing. verdict: what was checked, written beneath. links: for each film
     but the first, which node of the first each of its nodes is. sliders, again: inputs to move,
-    and what makes the films and the verdict for their new values. name: what the ids of the
-    drawings begin with.
+    and what makes the films and the verdict for their new values; numbers: a graph of all that is
+    shown, from these inputs. name: what the ids of the drawings begin with.
     """
 
     _esm = "".join(assets.source(f"{name}.js") for name in MODULES)
@@ -60,8 +61,9 @@ class Player(Page):
         sliders: Sequence[Slider] = (),
         again: Callable[[list[float]], tuple[Sequence[Film], Pair | None]] | None = None,
         name: str = "",
+        numbers: Callable[[], Graph] | None = None,
     ) -> None:
-        self.sliders, self._again, self._name = tuple(sliders), again, name
+        self.sliders, self.numbers, self._again, self._name = tuple(sliders), numbers, again, name
         self.films: tuple[Film, ...] = ()
         super().__init__(inputs=[slider.value for slider in sliders])
         self.on_msg(self._answer)
@@ -102,7 +104,7 @@ class Player(Page):
         kind = ", ".join(k[0] for k in kinds), "、".join(k[1] for k in kinds)
         return heading(drawn[0], kind)
 
-    def _moved_to(self, inputs: list[float]) -> tuple[dict[str, Any], int | None]:
+    def _moved_to(self, inputs: list[float], apart: bool = False) -> Moved:
         if self._again is None:
             return {}, None
         films, verdict = self._again(inputs)
@@ -110,7 +112,7 @@ class Player(Page):
         graphs = self.data["graphs"] if same else None
         shared = scales(films)
         films = [replace(film, shared=shared) for film in films]
-        return payload(films, verdict, self.data["name"], graphs, self.links), None
+        return payload(films, verdict, self.data["name"], graphs, self.links, apart), None
 
     def _values(self, room: int) -> dict[str, Any]:
         """Return the page's values; if too large, without the drawings of single open groups."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,27 +46,27 @@ class Sliders:
 
     def __init__(self, inputs: Iterable[tuple[Any, str, Any]]) -> None:
         self.shown: list[Slider] = []
-        self._moved: list[tuple[Any, Any]] = []
+        self.given: dict[Any, Any] = {}  # the inputs that have sliders
         for key, label, value in inputs:
             array = np.asarray(value)
             fits = 0 < array.size <= MOST - len(self.shown)
             if not fits or array.dtype.kind != "f" or not np.isfinite(array).all():
                 continue
-            self._moved.append((key, array))
+            self.given[key] = array
             for index in np.ndindex(array.shape):
                 place = f"[{', '.join(map(str, index))}]" if array.size > 1 else ""
                 self.shown.append(slider(well_formed(f"{label}{place}"), float(array[index])))
 
     def positions(self, inputs: Mapping[Any, Any]) -> tuple[float, ...]:
         """Return the positions of the sliders for these inputs."""
-        return tuple(float(x) for key, _ in self._moved for x in np.ravel(inputs[key]))
+        return tuple(float(x) for key in self.given for x in np.ravel(inputs[key]))
 
     def inputs(self, positions: Sequence[float]) -> dict[Any, Any]:
         """Return the array for these positions, for each input that has sliders."""
         left = iter(positions)
         return {
             key: np.array([next(left) for _ in range(old.size)], old.dtype).reshape(old.shape)
-            for key, old in self._moved
+            for key, old in self.given.items()
         }
 
 
@@ -87,11 +87,7 @@ def kept(
     JSON allow; none are kept where that is too little.
     """
     found: dict[tuple[float, ...], tuple[int, dict[str, Any]]] = {}
-    for stride in STRIDES if sliders else ():
-        coarse = [replace(s, step=s.step * stride) for s in sliders]
-        grid = list(itertools.product(*map(_positions, coarse)))
-        if len(grid) > KEPT:
-            continue
+    for coarse, grid in grids(sliders):
         used = len("[]")
         for place in grid:
             if used > room:
@@ -104,6 +100,17 @@ def kept(
         if used <= room:
             return coarse, [found[place][1] for place in grid]
     return [], []
+
+
+def grids(
+    sliders: Sequence[Slider],
+) -> Iterator[tuple[list[Slider], list[tuple[float, ...]]]]:
+    """Yield the sliders with longer and longer steps, and where all of them together can be."""
+    for stride in STRIDES if sliders else ():
+        coarse = [replace(s, step=s.step * stride) for s in sliders]
+        grid = list(itertools.product(*map(_positions, coarse)))
+        if len(grid) <= KEPT:
+            yield coarse, grid
 
 
 def _positions(slider: Slider) -> list[float]:

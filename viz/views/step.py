@@ -24,7 +24,7 @@ from minigrad.static.feeds import check_feeds
 from viz.explorer.explorer import Explorer
 from viz.film.foreign_film import other_film
 from viz.film.frames import Film, event_film, still_film, stopped_film
-from viz.film.replay import replay_graph, replay_tape
+from viz.film.replay import numbers_of, replay_graph, replay_tape
 from viz.film.score import with_final_counts
 from viz.page.player import Player
 from viz.page.sliders import Sliders
@@ -127,7 +127,7 @@ def player_of(
     if isinstance(obj, Graph) and not items:
         return Player([still_film(graph_picture([], set(), names), ROWS["graph_empty"])])
     if items and all(isinstance(x, Tensor) for x in items):
-        return _slider_player(_leaves(items, names), lambda given: replay_tape(items, names, given))
+        return _tape_player(items, names)
     if items and all(isinstance(x, Node) for x in items):
         items = _differentiated(items)
         sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict) if slides)
@@ -135,18 +135,24 @@ def player_of(
             sliders,
             lambda given: replay_graph(items, feed_dict, session, names, given, backward),
             verdict,
+            lambda moved: numbers_of(items, moved, dict(_fed(items, feed_dict)), session),
         )
     if items and all(map(is_foreign, items)):
         return Player([other_film(items, names)])
     raise TypeError(row_text("cannot_draw", value=brief(obj)))
 
 
-def _leaves(items: Iterable[Tensor], names: Mapping[int, str]) -> Sliders:
-    """Return sliders for the leaves of a tape."""
+def _tape_player(items: list[Tensor], names: Mapping[int, str]) -> Player:
+    """Return the player of a tape, with sliders for its leaves."""
     nodes = [*ancestors(t.creator for t in items if t.creator is not None)]
-    names = {**written_names(nodes), **names}
+    given = {**written_names(nodes), **names}
     leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
-    return Sliders((t, t.name or names.get(id(t)) or "tensor", t._array) for t in leaves)
+    sliders = Sliders((t, t.name or given.get(id(t)) or "tensor", t._array) for t in leaves)
+    return _slider_player(
+        sliders,
+        lambda given: replay_tape(items, names, given),
+        numbers=lambda moved: numbers_of(items, moved, {}),
+    )
 
 
 def _differentiated(items: list[Node]) -> list[Node]:
@@ -167,7 +173,10 @@ def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tup
 
 
 def _slider_player(
-    sliders: Sliders, film: Callable[[dict[Any, Any]], Film], verdict: Pair | None = None
+    sliders: Sliders,
+    film: Callable[[dict[Any, Any]], Film],
+    verdict: Pair | None = None,
+    numbers: Callable[[dict[Any, Any]], Graph] | None = None,
 ) -> Player:
     """Return a player of the film that is made for the values of some inputs."""
 
@@ -175,7 +184,8 @@ def _slider_player(
         return [_finished(film(sliders.inputs(positions)))], None
 
     first = film({})
-    player = Player([first], verdict, (), sliders.shown, again)
+    moved = functools.partial(numbers, sliders.given) if numbers else None
+    player = Player([first], verdict, (), sliders.shown, again, numbers=moved)
     return player.at_the_end() if first.error is not None else player
 
 
@@ -244,7 +254,13 @@ def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> P
     with progress():
         dynamic, static = films({})
         links = [matching(dynamic.picture, static.picture)]
-        return Player([dynamic, static], _verdict(dynamic, static), links, sliders.shown, again)
+        said = _verdict(dynamic, static)
+
+        def numbers() -> Graph:
+            return numbers_of(outputs, {nodes[i]: a for i, a in sliders.given.items()}, fed)
+
+        fed = dict(zip(nodes, arrays, strict=True))
+        return Player([dynamic, static], said, links, sliders.shown, again, numbers=numbers)
 
 
 @contextlib.contextmanager
