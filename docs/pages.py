@@ -185,6 +185,7 @@ ASKING = (
     "lessons.predict(",
     "lessons.order(",
 )  # the code says no more than the question
+SWITCH = "<style><!--\n:is(.mg-player"  # how what `viz.language` stores begins
 UNSAID = ("import ", "from ", "#", "@", ")", "viz.language(")  # what says nothing of it
 AGAIN = r'<button type="button" class="again">\1</button>'
 
@@ -211,7 +212,7 @@ def telling(source: str) -> str:
 def is_of_a_learner(output: Any) -> bool:
     """Whether it is what `viz.language` shows, or where the parts of one's own engine are kept."""
     html = output.get("data", {}).get("text/html", "")
-    return html.startswith("<style>:is(.mg-player") or "<b>my_engine</b>" in html
+    return html.startswith(SWITCH) or "<b>my_engine</b>" in html
 
 
 TOKENS = re.compile(

@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from nbconvert import HTMLExporter
 
+import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import get_language, set_language
+from viz import assets
 from viz import language as function
+from viz.page import stored
 from viz.page.document import SHEETS
 from viz.page.language import LanguageSwitch, _fallback_rules
 from viz.page.sheets import sheets
@@ -179,7 +184,21 @@ def test_what_is_stored_in_the_notebook(code: Any, said: str) -> None:
     bundle: Any = switch._repr_mimebundle_()
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert data["text/plain"] == said
-    assert data["text/html"] == f"<style>{_fallback_rules(code)}</style>"
+    assert data["text/html"] == assets.style(_fallback_rules(code))
+
+
+def test_where_a_style_is_stripped_its_rules_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that clean HTML strip the tag, and would show what was in it."""
+    monkeypatch.setattr(stored, "widgets_run", lambda: False)
+    drawn = viz.draw(mg.tensor(2.0, name="x") * 3)._repr_mimebundle_()
+    switch: Any = LanguageSwitch()._repr_mimebundle_()
+    for bundle in (drawn, switch):
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        cell = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", data)])
+        made = HTMLExporter(template_name="basic", sanitize_html=True)
+        html, _ = made.from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+        assert "&lt;style&gt;&lt;/style&gt;" in html
+        assert "--mg-" not in html.replace("<style>", "")
 
 
 def hidden(rules: str) -> set[str]:

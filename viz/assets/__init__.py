@@ -12,3 +12,12 @@ UNREAD = re.compile(r" */\*(?s:.*?)\*/\n?|^ *// .*\n|^ +", re.MULTILINE)
 def source(name: str) -> str:
     """Return the text of one asset, for example "player.js"."""
     return UNREAD.sub("", files(__name__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def style(css: str) -> str:
+    """Return a style element for an output.
+
+    Style sheets skip the signs of a comment. A program that strips the tag, as sanitizers of HTML
+    do, finds a comment in its place, and shows none of it.
+    """
+    return f"<style><!--\n{css}\n--></style>"

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from unicodedata import east_asian_width
 
 from minigrad.diagnostics.messages import Pair
+from viz import assets
 from viz.assets import source
 from viz.charts.caption import AXES, SPACED, align, folded, is_slim
 from viz.charts.image import BROAD, NARROW, as_image
@@ -116,7 +117,7 @@ class Chart(Document):
 
     def _shown(self, phone: bool) -> str:
         parts = "".join(self._html(i, phone) for i in range(len(LANGS)))
-        style = f"<style>{self._css()}</style>"
+        style = assets.style(self._css())
         title = f'<figcaption style="{TITLE}">{bilingual(self.title)}</figcaption>'
         return f'<figure class="mg-chart">{style}{title}{parts}</figure>'
 

@@ -65,7 +65,7 @@ class Still:
             image = drawing.as_image(self.svg, both(heading))
         except LayoutError as error:
             image = f'<p class="mg-note">{bilingual(error.pair)}</p>'
-        style = f"<style>{assets.source('diagram.css')}</style>"
+        style = assets.style(assets.source("diagram.css"))
         caption = f"<figcaption>{bilingual(heading)}</figcaption>"
         return f'{style}<figure class="mg-diagram">{caption}{image}</figure>'
 

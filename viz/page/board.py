@@ -259,7 +259,7 @@ class Board(Page):
         sheet = self.sheet.html(now.row) if self.sheet else ""
         verdict = f"<b>{bilingual(self.verdict, 'div')}</b>" if self.verdict else ""
         steps = "".join(f"<li>{bilingual(s.caption)}</li>" for s in self.scenes)
-        style = f"<style>{assets.source('diagram.css')}</style>"
+        style = assets.style(assets.source("diagram.css"))
         return (
             f'{style}<figure class="mg-still">{bilingual(now.caption, "div")}'
             f'<div style="display:flex;flex-wrap:wrap;gap:12px">{figures}</div>'

@@ -84,7 +84,7 @@ class LanguageSwitch(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
         # without a kernel there is no switch, and a style rule alone shows the chosen language
-        rules = f"<style>{_fallback_rules(self.language)}</style>"
+        rules = assets.style(_fallback_rules(self.language))
         return with_fallback(bundle, messages.choose(row("language_set")), rules)
 
 

@@ -123,7 +123,7 @@ class Diagram:
             drawn, opened = drawing.as_image(self.svg, both(self.picture.alt())), ""
         except LayoutError as error:
             drawn, opened = f'<p class="mg-note">{bilingual(error.pair)}</p>', " open"
-        style = f"<style>{assets.source('diagram.css')}</style>"
+        style = assets.style(assets.source("diagram.css"))
         note = f'<p class="mg-note">{bilingual(self.note)}</p>' if self.note else ""
         return (
             f'{style}<figure class="mg-diagram"><figcaption>{bilingual(self.heading)}</figcaption>'
