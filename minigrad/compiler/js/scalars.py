@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,11 +69,9 @@ def quoted(text: str) -> str:
 def number(value: Any) -> str:
     """Write a number: the shortest text with the same bits."""
     x = value.item() if isinstance(value, np.generic) else value
-    if isinstance(x, float) and math.isfinite(x):
-        text = repr(x).removesuffix(".0")
-    else:
-        text = str(x if isinstance(x, float) else int(x)).replace("inf", "Infinity")
-    return f"({text})" if text.startswith("-") else text.replace("nan", "NaN")
+    text = str(x).removesuffix(".0") if isinstance(x, float) else str(int(x))
+    text = text.replace("inf", "Infinity").replace("nan", "NaN")
+    return f"({text})" if text.startswith("-") else text
 
 
 def _cast(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
@@ -83,23 +81,21 @@ def _cast(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
     return f"truncated({{0}}, {max(held.min, -LAST)}, {min(held.max, LAST)})"
 
 
-def _bounded(attrs: Attrs, dtype: Dtype, low: str, high: str, text: str) -> str:
-    """Wrap a text in what is done for each bound that there is; {bound} is its place."""
+def _bounds(attrs: Attrs, dtype: Dtype) -> list[str]:
     exact = dtype.type if dtype.kind == "f" else np.float64
-    for name, form in (("low", low), ("high", high)):
-        if attrs.get(name) is not None:
-            text = form.replace("{bound}", number(exact(attrs[name]))).replace("{text}", text)
-    return text
+    pairs = ((attrs.get("low"), -math.inf), (attrs.get("high"), math.inf))
+    return [number(exact(none if bound is None else bound)) for bound, none in pairs]
 
 
 def _clip(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
-    low, high = "Math.max({text}, {bound})", "Math.min({text}, {bound})"
-    return _bounded(attrs, dtype, low, high, "{0}")
+    low, high = _bounds(attrs, dtype)
+    return f"Math.min(Math.max({{0}}, {low}), {high})"
 
 
 def _within(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
-    low, high = "{text} && {0} >= {bound}", "{text} && {0} <= {bound}"
-    return f"+({_bounded(attrs, source, low, high, 'true')})"
+    low, high = _bounds(attrs, source)
+    inside = f"+({{0}} >= {low} && {{0}} <= {high})"
+    return "1" if (low, high) == ("(-Infinity)", "Infinity") else inside  # NaN, too
 
 
 def _gelu(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
@@ -114,13 +110,11 @@ Writer = Callable[[Attrs, Dtype, Dtype], str]
 WRITERS: dict[str, Writer] = {"Cast": _cast, "Clip": _clip, "Within": _within, "GELU": _gelu}
 
 
-def expression(
-    name: str, attrs: Attrs, dtype: Dtype, source: Dtype, operands: Sequence[str]
-) -> str:
-    """Write an element of the result, not rounded yet; KeyError if there is no template.
+def expression(name: str, attrs: Attrs, dtype: Dtype, source: Dtype, given: list[str]) -> str:
+    """Write an element of the result of these operands, not rounded yet.
 
     dtype, source: the data types of the result and of the first operand that isn't a condition.
     """
     templates = TEMPLATES[dtype.name if dtype.name in TEMPLATES else dtype.kind]
     found = WRITERS[name](attrs, dtype, source) if name in WRITERS else templates[name]
-    return found.format(*operands)
+    return found.format(*given)

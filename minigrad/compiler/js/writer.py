@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import control
+from minigrad.compiler.js import scalars
 from minigrad.compiler.js.kernels import KERNELS, Call, Shape, stretched, strides
 from minigrad.compiler.js.scalars import EXACT, LAST, TYPES, expression, number, quoted
 from minigrad.compiler.layout import Layout, Specs, concrete_specs, is_known, kinds_of, shape_of
@@ -23,13 +24,14 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
 from minigrad.ops import parts, state
 from minigrad.ops.activations import FAR, NEAR
-from minigrad.static import Graph, Node, bodies_of
+from minigrad.static import Node, bodies_of
 from minigrad.static.fused import FUSED
-from minigrad.static.handlers import Variables, counter_numbers
+from minigrad.static.handlers import Variables
 
 MOST_WRITTEN = 8  # elements of an array that is written out
 DEFINITION = re.compile(r"^const (\w+) = .*?;\n(?=\n*const |\n*\Z)", re.MULTILINE | re.DOTALL)
 WORD = re.compile(r"\w+")
+Names = Mapping[Any, str]
 
 
 @functools.cache
@@ -61,10 +63,10 @@ def listed(spec: Spec) -> Sequence[Spec]:
 class Text:
     """What the graphs of one program share: numbers for names, tables, lines that make arrays."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables: Variables) -> None:
+        self.variables, self.count = variables, 0
         self.tables: dict[str, str] = {}
         self.lines: list[str] = []
-        self.count = 0
 
     def new(self, stem: str) -> str:
         self.count += 1
@@ -80,20 +82,23 @@ class Text:
         self.lines.append(f"const {name} = {code};{about and f'  // {quoted(about)}'}")
         return name
 
-    def stored(self, value: Any, node: Node) -> str:
+    def array(self, spec: Spec, arguments: object, about: str = "") -> str:
+        return self.made("v", f"new {TYPES[spec.dtype.name][0]}({arguments})", about)
+
+    def stored(self, node: Node, value: Any) -> str:
         """Make an array with these values."""
         flat = np.ravel(value)
-        kind, whole = TYPES[flat.dtype.name][0], flat.dtype.kind in "iu"
-        if whole and flat.size and max(int(flat.max()), -int(flat.min())) > LAST:
+        whole = flat.dtype.kind in "iu" and flat.size
+        if whole and max(int(flat.max()), -int(flat.min())) > LAST:
             raise refusal(node, "js_integer")
         arguments = f"[{', '.join(number(x).strip('()') for x in flat)}]"
         if flat.size > MOST_WRITTEN:
-            exact = flat.astype(np.float64) if kind == "Float64Array" else flat
-            little = exact.astype(exact.dtype.newbyteorder("<"))
-            code = base64.b64encode(little.tobytes()).decode()
-            zeros = not little.tobytes().strip(b"\0")  # as every typed array begins
+            exact = flat.astype("<f8" if flat.dtype == np.int64 else flat.dtype.newbyteorder("<"))
+            code = base64.b64encode(exact.tobytes()).decode()
+            kind = TYPES[flat.dtype.name][0]
+            zeros = not exact.tobytes().strip(b"\0")  # as every typed array begins
             arguments = str(flat.size) if zeros else self.table(f'decoded("{code}", {kind})')
-        return self.made("v", f"new {kind}({arguments})", node.name)
+        return self.array(Spec((), flat.dtype), arguments, node.name)
 
 
 class Steps:
@@ -103,21 +108,11 @@ class Steps:
     rows: statements with the node that each works for and the values that it computes.
     """
 
-    def __init__(
-        self,
-        text: Text,
-        layout: Layout,
-        specs: Specs,
-        plan: Plan,
-        variables: Variables,
-        given: Mapping[Any, str],
-    ) -> None:
-        self.text, self.layout, self.specs, self.variables = text, layout, specs, variables
-        self.labels = layout.graph.labels
-        self.name: dict[Any, str] = dict(given)
+    def __init__(self, text: Text, layout: Layout, specs: Specs, plan: Plan, names: Names) -> None:
+        self.text, self.layout, self.specs, self.labels = text, layout, specs, layout.graph.labels
+        self.name: dict[Any, str] = {**names}
         self.rows: list[tuple[str, Node, Sequence[Node]]] = []
-        self.updates: list[str] = []
-        self.latest: dict[Node, str] = {}  # what was assigned last
+        self.updates: dict[str, str] = {}  # what each variable becomes at the end
         self.places = {x.node: plan.buffers[x.buffer].offset for x in plan.lifetimes}
         self.memory = text.made("memory", f"new ArrayBuffer({plan.bytes})") if self.places else ""
         for node in layout.order:
@@ -129,10 +124,8 @@ class Steps:
     def shape(self, node: Node, spec: Spec | None = None) -> Shape:
         """Return a shape that is known; GraphError if it isn't, or if no array holds the values."""
         spec = self.specs[node] if spec is None else spec
-        if not is_known(spec):
-            raise refusal(node, "js_open")
-        if spec.dtype.name not in TYPES:
-            raise refusal(node, "js_dtype", dtype=spec.dtype)
+        if not is_known(spec) or spec.dtype.name not in TYPES:
+            raise refusal(node, "js_dtype" if is_known(spec) else "js_open", dtype=spec.dtype)
         return shape_of(spec)
 
     def of(self, node: Node) -> str:
@@ -144,103 +137,84 @@ class Steps:
             self.name[root] = self._array(root)
         return self.name[root]
 
-    def _array(self, node: Node) -> str:
-        if node.op is state.constant:
-            return self.text.stored(node.attrs["value"], node)
-        shape = self.shape(node)
-        if node.op is state.variable:
-            return self.text.stored(self.variables.get(node, node.attrs["value"]), node)
-        size = str(math.prod(shape))
-        at = f"{self.memory}, {self.places[node]}, {size}" if node in self.places else size
-        return self.array(self.specs[node], at, self.labels[node])
+    def all(self, nodes: Sequence[Node], end: str = "") -> str:
+        return f"[{', '.join(self.of(x) + end for x in nodes)}]"
 
-    def array(self, spec: Spec, arguments: str, about: str = "") -> str:
-        return self.text.made("v", f"new {TYPES[spec.dtype.name][0]}({arguments})", about)
+    def _array(self, node: Node) -> str:
+        if node.op in (state.constant, state.variable):
+            return self.text.stored(node, self.text.variables.get(node, node.attrs["value"]))
+        size = math.prod(self.shape(node))
+        at = f"{self.memory}, {self.places[node]}, {size}" if node in self.places else size
+        return self.text.array(self.specs[node], at, self.labels[node])
 
     # ---- Operators ----------------------------------------------------------------------------
 
     def _operator(self, node: Node) -> None:
         """Write an operator, or a region as one loop behind the product that it may begin with."""
-        body: Graph | None = node.attrs["body"] if node.op is FUSED else None
-        inside, ends, values, specs = [node], [node], [node], self.specs
-        names: dict[Node, str] = {}
-        if body is not None:
+        inside, ends, values, specs, names = [node], [node], [node], self.specs, dict[Node, str]()
+        if node.op is FUSED:
+            body, shapes = node.attrs["body"], map(self.shape, node.inputs)
             names = {x: self.of(y) for x, y in zip(body.inputs, node.inputs, strict=True)}
-            shapes = map(self.shape, node.inputs)
             specs = concrete_specs(body, dict(zip(body.inputs, shapes, strict=True)))
             inside = [x for x in body.nodes if x not in names and x.op is not state.constant]
-            chosen = self.layout.parts.get(node, {})
-            values = [*chosen.values()] if self.layout.kind[node] == "whole" else [node]
-            ends = [body.outputs[i] for i in chosen] if values != [node] else [*body.outputs]
+            chosen = self.layout.parts.get(node, {0: node})
+            ends, values = [body.outputs[i] for i in chosen], [*chosen.values()]
         stored = {x: self.of(y) for x, y in zip(ends, values, strict=True)}
-        code, members = "", []
+        members, code = [x for x in inside if x.op.elementwise], ""
         for x in inside:
-            if x.op.elementwise:
-                members.append(x)
-                continue
-            same = [y for end, y in stored.items() if end.dtype == x.dtype]
-            size = str(math.prod(self.shape(x, specs[x])))
-            names[x] = stored.get(x) or (same or [self.array(specs[x], size)])[0]
-            code += self._call(x, names, specs)
+            if x.op.name not in KERNELS and x.op.name not in scalars.ANY | scalars.WRITERS:
+                raise refusal(x, "js_refused")
+            if not x.op.elementwise:
+                same = [y for end, y in stored.items() if end.dtype == x.dtype]
+                names[x] = (same or [self.text.array(specs[x], math.prod(shape_of(specs[x])))])[0]
+                code += f"{self._call(x, names, specs)}; "
         code += self._loop(members, stored, names, specs) if members else ""
         self.rows.append((code.rstrip(), node, values))
 
-    def _call(self, node: Node, names: Mapping[Node, str], specs: Specs) -> str:
-        if node.op.name not in KERNELS:
-            raise refusal(node, "js_refused")
-        shapes = [self.shape(node, specs[x]) for x in node.inputs]
+    def _call(self, node: Node, names: Names, specs: Specs) -> str:
+        facts = [(self.shape(node, specs[x]), specs[x].dtype) for x in (node, *node.inputs)]
+        shapes, dtypes = [shape for shape, _ in facts], [dtype for _, dtype in facts]
         read = [names[x] if x in names else self.of(x) for x in node.inputs]
-        y, dtypes = names[node], [specs[x].dtype for x in node.inputs]
-        facts = (self.shape(node, specs[node]), specs[node].dtype, shapes, dtypes, self.text.table)
-        call = Call(node.op.name, node.attrs, y, read, *facts)
-        return KERNELS[node.op.name].format(c=call) + "; "
+        own = node.op.name, node.attrs, names[node], read
+        call = Call(*own, shapes[0], dtypes[0], shapes[1:], dtypes[1:], self.text.table)
+        return KERNELS[node.op.name](call)
 
-    def _loop(
-        self,
-        members: Sequence[Node],
-        stored: Mapping[Node, str],
-        names: Mapping[Node, str],
-        specs: Specs,
-    ) -> str:
+    def _loop(self, members: Sequence[Node], stored: Names, names: Names, specs: Specs) -> str:
         """Write a loop over the elements of one shape.
 
         stored: the arrays of results; names: those of what is read and isn't a node out here.
         """
-        shape, inside = self.shape(members[0], specs[members[0]]), dict[Node, str]()
-        uses = {x for node in members for x in node.inputs}
-        body, ends, at = [], [], "0" if math.prod(shape) == 1 else "i"
+        shape = self.shape(members[0], specs[members[0]])
+        size, uses = math.prod(shape), {x for node in members for x in node.inputs}
+        inside, lines, ends = dict[Node, str](), list[str](), list[str]()
 
         def read(x: Node) -> str:
             if x.op is state.constant and np.size(x.attrs["value"]) == 1:
                 return number(np.ravel(x.attrs["value"])[0])
-            place = position(self.shape(x, specs[x]), shape)
-            return inside.get(x) or f"{names[x] if x in names else self.of(x)}[{place}]"
+            at = position(self.shape(x, specs[x]), shape)
+            return inside.get(x) or f"{names[x] if x in names else self.of(x)}[{at}]"
 
         for node in members:
             self.shape(node, specs[node])
-            kinds = [
-                specs[x].dtype for i, x in enumerate(node.inputs) if i not in node.op.selectors
-            ]
-            operands = [read(x) for x in node.inputs]
-            code = expression(node.op.name, node.attrs, node.dtype, kinds[0], operands)
-            rounded = TYPES[node.dtype.name][1].format(code)
-            if node not in stored or node in uses:
+            given, known = [read(x) for x in node.inputs], node.op.selectors
+            source = next(specs[x].dtype for i, x in enumerate(node.inputs) if i not in known)
+            code = expression(node.op.name, node.attrs, node.dtype, source, given)
+            if node not in stored or node in uses or node.dtype == np.int64:
                 inside[node] = self.text.new("x")
-                body.append(f"const {inside[node]} = {rounded};")
-                code = inside[node]
+                lines.append(f"const {inside[node]} = {TYPES[node.dtype.name][1].format(code)};")
             if node in stored:
-                exact = rounded if node.dtype == np.int64 and node not in inside else code
-                ends.append(f"{stored[node]}[{at}] = {exact};")
-        lines = "\n      ".join([*body, *ends])
-        lines = f"{{\n      {lines}\n    }}" if len(body) + len(ends) > 1 else lines
-        return lines if at == "0" else f"for (let i = 0; i < {math.prod(shape)}; i++) {lines}"
+                at = "0" if size == 1 else "i"
+                ends.append(f"{stored[node]}[{at}] = {inside.get(node, code)};")
+        text = "\n      ".join([*lines, *ends])
+        text = f"{{\n      {text}\n    }}" if "\n" in text else text
+        return text if size == 1 else f"for (let i = 0; i < {size}; i++) {text}"
 
     # ---- Branches and loops -------------------------------------------------------------------
 
     def results(self, node: Node) -> str:
         """Make the arrays of the results of a branch or loop, and return their list."""
         for i, spec in enumerate(listed(self.specs[node])):
-            self.name[node, i] = self.array(spec, str(math.prod(self.shape(node, spec))))
+            self.name[node, i] = self.text.array(spec, math.prod(self.shape(node, spec)))
         self.name[node] = self.name[node, 0]
         return f"[{', '.join(self.name[node, i] for i in range(len(listed(self.specs[node]))))}]"
 
@@ -261,14 +235,11 @@ class Steps:
             raise refusal(node, "js_open")
         layout = Layout(graph, kinds_of(graph, specs), specs)
         names, plan = {x: self.text.new("p") for x in graph.inputs}, layout.requests(specs)
-        inner = Steps(self.text, layout, specs, share_buffers(plan), {}, names)
-        found = ", ".join(f"{inner.of(x)}.slice()" for x in graph.outputs)
-        lines = [f"  {code}  // {quoted(inner.labels[x])}" for code, x, _ in inner.rows]
-        lines = [f"({', '.join(names.values())}) => {{", *lines, f"  return [{found}];", "}"]
+        inner = Steps(self.text, layout, specs, share_buffers(plan), names)
+        found = inner.all(graph.outputs, ".slice()")
+        lines = [f"    {code}  // {quoted(inner.labels[x])}" for code, x, _ in inner.rows]
+        lines = [f"({', '.join(names.values())}) => {{", *lines, f"    return {found};", "  }"]
         return self.text.made(which, "\n".join(lines))
-
-    def all(self, nodes: Sequence[Node], end: str = "") -> str:
-        return f"[{', '.join(self.of(x) + end for x in nodes)}]"
 
 
 def position(shape: Shape, to: Shape) -> str:
@@ -290,52 +261,28 @@ def position(shape: Shape, to: Shape) -> str:
 
 # ---- What executors handle by name --------------------------------------------------------------
 
-FREE: dict[Any, Callable[[Steps, Node], None]] = {state.group: lambda steps, node: None}
 
-
-def handles(op: Any) -> Callable[[Any], Any]:
-    return lambda handler: FREE.setdefault(op, handler)
-
-
-@handles(state.assign)
 def _assign(steps: Steps, node: Node) -> None:
     variable, value = node.inputs
-    shape, expected = steps.shape(value), steps.shape(variable)
-    if shape != expected:
+    if (shape := steps.shape(value)) != (expected := steps.shape(variable)):
         raise refusal(node, "assign_shape", shape=shape, expected=expected)
     if steps.layout.adopts(node):
         steps.name[node] = steps.of(value)
     else:
         steps.rows.append((f"{steps.of(node)}.set({steps.of(value)});", node, [node]))
-    steps.latest[variable] = steps.of(node)
-    steps.updates.append(f"[{steps.of(variable)}, {steps.of(node)}]")
+    steps.updates[steps.of(variable)] = steps.of(node)
 
 
-@handles(state.initialize)
 def _initialize(steps: Steps, node: Node) -> None:
-    for variable in filter(steps.specs.__contains__, node.attrs["variables"]):
-        steps.latest[variable] = first = steps.text.stored(variable.attrs["value"], variable)
-        steps.updates.append(f"[{steps.of(variable)}, {first}]")
+    for x in filter(steps.specs.__contains__, node.attrs["variables"]):
+        steps.updates[steps.of(x)] = steps.text.stored(x, x.attrs["value"])
 
 
-@handles(state.read_value)
 def _read_value(steps: Steps, node: Node) -> None:
-    variable = node.inputs[0]
-    steps.name[node] = steps.latest.get(variable, steps.of(variable))
+    variable = steps.of(node.inputs[0])
+    steps.name[node] = steps.updates.get(variable, variable)
 
 
-@handles(state.run_counter)
-def _run_counter(steps: Steps, node: Node) -> None:
-    use, uses = counter_numbers(steps.layout.order)[node]
-    kept = steps.text.stored(steps.variables.get(node, np.int64(0)), node)
-    after = steps.array(steps.specs[node], "1")
-    steps.name[node, "kept"] = kept
-    steps.updates.append(f"[{kept}, {after}]")
-    code = f"{steps.of(node)}[0] = {kept}[0] * {uses} + {use}; {after}[0] = {kept}[0] + 1;"
-    steps.rows.append((code, node, [node]))
-
-
-@handles(control.COND)
 def _cond(steps: Steps, node: Node) -> None:
     names, specs = steps.results(node), listed(steps.specs[node])
     then, orelse = (steps.body(node, which, 1, range(0), specs) for which in ("then", "orelse"))
@@ -343,42 +290,36 @@ def _cond(steps: Steps, node: Node) -> None:
     steps.rows.append((f"setAll({names}, {taken});", node, []))
 
 
-def _loop(steps: Steps, node: Node, function: str, *bodies: str) -> None:
+def _loop(steps: Steps, node: Node) -> None:
     """Write a loop; the states that it goes through are kept if they are read."""
     attrs, names = node.attrs, steps.results(node)
     n, m = attrs["carries"], attrs.get("sequences", 0)
     states, rows = [steps.specs[x] for x in node.inputs[:n]], range(n, n + m)
-    given = [names, steps.all(node.inputs[:n], ".slice()")]
-    given += [steps.body(node, x, 0, rows, states if x == "body" else []) for x in bodies]
-    given.append(steps.all(node.inputs[n + m :]))
-    if m:
-        parts = [(x, steps.of(x)) for x in node.inputs[n : n + m]]
-        found = [f"parts({y}, {steps.shape(x)[0]})" if y[0] == "v" else y for x, y in parts]
-        given += [f"[{', '.join(found)}]", json.dumps(attrs["reverse"])]
+    given = [names, steps.all(node.inputs[:n], ".slice()"), steps.all(node.inputs[n + m :])]
+    given.append(steps.body(node, "body", 0, rows, states))
+    if node.op is control.WHILE:
+        given.append(steps.body(node, "test", 0, rows, []))
+        given.append("Infinity" if attrs["max_steps"] is None else str(attrs["max_steps"]))
     else:
-        most = attrs["max_steps"]
-        given.append("Infinity" if most is None else str(most))
+        pairs = [(x, steps.of(x)) for x in node.inputs[n : n + m]]
+        found = [f"parts({y}, {steps.shape(x)[0]})" if y[0] == "v" else y for x, y in pairs]
+        given += [f"[{', '.join(found)}]", json.dumps(attrs["reverse"])]
     if steps.layout.steps[node].keeps_history:
         steps.name[node, "past"] = steps.text.made("past", "[]")
         given.append(steps.name[node, "past"])
-    steps.rows.append((f"{function}({', '.join(given)});", node, []))
+    name = "whileLoop" if node.op is control.WHILE else "scan"
+    steps.rows.append((f"{name}({', '.join(given)});", node, []))
 
 
-@handles(control.WHILE)
-def _while(steps: Steps, node: Node) -> None:
-    _loop(steps, node, "whileLoop", "test", "body")
-
-
-@handles(control.SCAN)
-def _scan(steps: Steps, node: Node) -> None:
-    _loop(steps, node, "scan", "body")
-
-
-@handles(control.HISTORY)
 def _history(steps: Steps, node: Node) -> None:
     past = steps.name[node.inputs[0], "past"]
     steps.name[node] = f"{past}.map((now) => now[{node.attrs['index']}])"
 
+
+Handler = Callable[[Steps, Node], None]
+FREE: dict[Any, Handler] = {control.COND: _cond, control.HISTORY: _history, state.assign: _assign}
+FREE |= {control.WHILE: _loop, control.SCAN: _loop, state.read_value: _read_value}
+FREE |= {state.initialize: _initialize, state.group: lambda steps, node: None}
 
 # ---- The whole ----------------------------------------------------------------------------------
 
@@ -386,15 +327,10 @@ PROGRAM = """(() => {{
 "use strict";
 const make = () => {{
   {memory}
-  const given = [
-    {given}
-  ];
   const steps = [
     {steps}
   ];
-  return network(given, steps, [{results}], [{updates}], [
-    {variables}
-  ]);
+  return network([{given}], steps, [{results}], [{updates}], [{variables}]);
 }};
 {functions}
 return make;
@@ -404,29 +340,23 @@ return make;
 
 def write(layout: Layout, specs: Specs, plan: Plan, variables: Variables) -> str:
     """Write the program; `variables` are the values that its variables begin with."""
-    graph, text = layout.graph, Text()
-    steps = Steps(text, layout, specs, plan, variables, {})
+    graph, text = layout.graph, Text(variables)
+    steps = Steps(text, layout, specs, plan, {})
 
-    def about(node: Node) -> str:
-        facts = quoted(steps.labels[node]), quoted(node.op.name), [*steps.shape(node)]
-        return f'{steps.of(node)}, {", ".join(map(str, facts))}, "{node.dtype}"'
+    def about(x: Node, more: str = "") -> str:
+        facts = quoted(steps.labels[x]), quoted(x.op.name), [*steps.shape(x)], quoted(x.dtype.name)
+        return f"[{steps.of(x)}, {', '.join(map(str, facts))}{more}]"
 
-    kept = {x: steps.of(x) for x in graph.nodes if x.op is state.variable}
-    kept |= {x[0]: y for x, y in steps.name.items() if isinstance(x, tuple) and x[1] == "kept"}
-    rows = [
-        f"[() => {{ {code} }}, {', '.join(f'[{about(x)}]' for x in values)}],"
-        for code, _, values in steps.rows
-    ]
+    kept = [x for x in graph.nodes if x.op is state.variable]
+    rows = [", ".join([f"[() => {{ {x} }}", *map(about, values)]) for x, _, values in steps.rows]
     written = {
-        "given": "\n    ".join(f"[{about(x)}, {EXACT[x.dtype.kind]}]," for x in graph.placeholders),
-        "steps": "\n    ".join(rows),
-        "results": ", ".join(f"[{about(x)}]" for x in graph.outputs),
-        "updates": ", ".join(steps.updates),
-        "variables": "\n    ".join(f"[{quoted(steps.labels[x])}, {y}]," for x, y in kept.items()),
-        "memory": "\n  ".join(
-            text.lines
-        ),  # at last: until now arrays may be met for the first time
+        "steps": "\n    ".join(f"{row}]," for row in rows),
+        "given": ", ".join(about(x, f", {EXACT[x.dtype.kind]}") for x in graph.placeholders),
+        "results": ", ".join(map(about, graph.outputs)),
+        "updates": ", ".join(f"[{to}, {value}]" for to, value in steps.updates.items()),
+        "variables": ", ".join(f"[{quoted(steps.labels[x])}, {steps.of(x)}]" for x in kept),
     }
+    written["memory"] = "\n  ".join(text.lines)  # the others have met all arrays
     tables = "\n".join(f"const {name} = {code};" for code, name in text.tables.items())
     functions = called(PROGRAM.format(**written, functions=tables))
     return PROGRAM.format(**written, functions="\n".join([*functions, tables]))
