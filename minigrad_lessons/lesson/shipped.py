@@ -1,6 +1,6 @@
 """Graphs that go through files: what a learner's engine and minigrad write, read and refuse.
 
-`alone` uses a learner's engine, the others minigrad.
+`alone` uses a learner's engine, the others minigrad. `shipped` makes a page that needs neither.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ import numpy as np
 
 import minigrad as mg
 from minigrad_lessons.lesson.elsewhere import Elsewhere, elsewhere
+from viz.page.document import write_page
+from viz.words.text import row
 
-__all__ = ["alone", "box", "load_changed", "reads"]
+__all__ = ["alone", "box", "load_changed", "reads", "shipped"]
 
 mg.treat_as_user_code(__file__, False)  # a file is loaded where the user asks for it, and not here
 
@@ -122,3 +124,43 @@ feed = {n: np.array(sent["feed"][n.name]) for n in nodes if n.op == "Placeholder
 print(*session.run(outputs, feed), sep=chr(10))
 print("minigrad imported:", "minigrad" in sys.modules)
 """
+
+
+class Shipped:
+    """A graph as JavaScript, in `source`; `str` of it has its steps, which are what computes."""
+
+    def __init__(self, graph: mg.Graph, inputs: Mapping[Any, Any], session: Any) -> None:
+        given = {getattr(key, "name", key): np.asarray(x) for key, x in inputs.items()}
+        graph = graph.optimize([mg.passes.with_shapes({k: x.shape for k, x in given.items()})])
+        self.source = mg.compile(graph, executor="js", session=session).source
+        shapes: dict[str, Any] = {graph.labels[x]: x.shape for x in graph.placeholders}
+        filled = {name: np.zeros(shape) for name, shape in shapes.items()} | given
+        self._start = [filled[name].ravel().tolist() for name in shapes]
+
+    def __repr__(self) -> str:
+        return self.source.partition("const steps = [\n")[2].partition("\n  ];\n")[0]
+
+    def save(self, path: str | os.PathLike[str]) -> Shipped:
+        """Write one HTML file, .html, that runs the graph without Python and without a network."""
+        words = {name: row(f"shipped_{name}") for name in ("inputs", "outputs", "wrong")}
+        script = Path(__file__).with_suffix(".js").read_text("utf-8")
+        data = {"data": {"words": words, "start": self._start}}
+        module = f"const make = {self.source.rstrip()};\n{script}"
+        write_page(Path(path), row("shipped"), module=module, values=data)
+        return self
+
+
+def shipped(graph: mg.Graph, inputs: Any = None, session: Any = None) -> Shipped:
+    """Turn a graph into JavaScript; `.save("model.html")` writes a page that runs it anywhere.
+
+    The page has a field and a slider for each number that goes in, and a table of what comes out.
+    inputs: a mapping of what it begins with, by name or placeholder, else 0; their shapes are those
+    of the page. session: what holds the values of the variables, if they were trained.
+
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=(2,))
+    ...     page = shipped(mg.build_graph(x, mg.tanh(x)))
+    >>> "v2[i] = Math.tanh(v1[i])" in str(page)
+    True
+    """
+    return Shipped(graph, inputs or {}, session)

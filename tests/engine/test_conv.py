@@ -492,3 +492,18 @@ def test_groups_are_one_node_for_each_executor(channels: int, kernels: int, grou
         found = graph.compile(executor=executor)(feeds)
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("executor", ["reference", "numpy", pytest.param("c", marks=COMPILED)])
+def test_an_infinite_slope_reaches_only_the_largest_pixel(executor: str) -> None:
+    """As in PyTorch: the others of its window get 0, and not 0 times infinity."""
+    x = drawn(2, 1, 4, 4).astype(np.float32)
+    image, slope = mg.placeholder("image", x.shape), mg.placeholder("slope", (2, 1, 2, 2))
+    top = mg.max_pool2d(image, 2)
+    back = ops.max_pool2d_input(slope, top, image, kernel_size=2)
+    picked = ops.max_pool2d_pick(image / (image - image), top, image, kernel_size=2)
+    graph = mg.build_graph([image, slope], [back, picked])
+    slopes = np.full((2, 1, 2, 2), np.inf, np.float32)
+    found, seen = graph.compile(executor=executor)({image: x, slope: slopes})
+    assert sorted(found.ravel().tolist()) == [0] * 24 + [np.inf] * 8
+    assert np.isinf(seen).all()

@@ -121,7 +121,6 @@ const product = (y, at, a, p, ar, ac, b, q, br, bc, m, k, n, added) => {
   const row = new Float64Array(n);
   for (let i = 0; i < m; i++, p += ar, at += n) {
     let j = 0, l = 0;
-    row.fill(0);
     for (; br === 1 && j + 3 < n; j += 4) { // four columns at once, each of them in one run
       let q0 = q + j * bc, q1 = q0 + bc, q2 = q1 + bc, q3 = q2 + bc, s0 = 0, s1 = 0, s2 = 0, s3 = 0;
       for (let c = 0, u = p; c < k; c++, u += ac) {
@@ -137,8 +136,10 @@ const product = (y, at, a, p, ar, ac, b, q, br, bc, m, k, n, added) => {
     }
     for (; j < n && l < k; l++) for (let c = j; c < n; c++)
       row[c] += a[p + l * ac] * b[q + l * br + c * bc];
-    if (added) for (let c = 0; c < n; c++) row[c] += y[at + c];
-    y.set(row, at);
+    for (let c = 0; c < n; c++) {
+      y[at + c] = added ? y[at + c] + row[c] : row[c];
+      row[c] = 0;
+    }
   }
 };
 const matmul = (y, a, b, A, B, m, k, n, ar, ac, br, bc) =>
@@ -154,14 +155,14 @@ const exactMatmul = (y, a, b, A, B, m, k, n, ar, ac, br, bc, exact) => {
 const sized = (n, groups, c, h, w, o, kh, kw, oh, ow, down, right, top, left) =>
   ({ n, groups, c, h, w, o, kh, kw, oh, ow, down, right, top, left });
 // The columns of an image: the pixels under each place of the window. Back: adds them up there.
-const columns = (into, x, at, w, back) => {
-  for (let k = 0, to = 0; k < w.c; k++) for (let u = 0; u < w.kh; u++) for (let v = 0; v < w.kw; v++)
-    for (let i = 0; i < w.oh; i++) for (let j = 0; j < w.ow; j++, to++) {
-      const r = i * w.down + u - w.top, q = j * w.right + v - w.left;
-      const inside = r >= 0 && r < w.h && q >= 0 && q < w.w, from = at + (k * w.h + r) * w.w + q;
-      if (!back) into[to] = inside ? x[from] : 0;
-      else if (inside) x[from] += into[to];
-    }
+const columns = (into, x, at, { c, h, w, kh, kw, oh, ow, down, right, top, left }, back) => {
+  for (let k = 0, to = 0; k < c; k++) for (let u = 0; u < kh; u++) for (let v = 0; v < kw; v++)
+    for (let i = 0, r = u - top; i < oh; i++, r += down)
+      for (let j = 0, q = v - left, from = at + (k * h + r) * w; j < ow; j++, to++, q += right) {
+        const inside = r >= 0 && r < h && q >= 0 && q < w;
+        if (!back) into[to] = inside ? x[from + q] : 0;
+        else if (inside) x[from + q] += into[to];
+      }
 };
 // For each image and group: the size of a kernel, the number of places, and where its pixels, its
 // results and its kernels begin.
@@ -188,13 +189,11 @@ const convWeight = (y, g, x, w, into) => added(y, (total) =>
 // ---- Windows ------------------------------------------------------------------------------------
 
 // Each place of a window with the pixels under it, row by row; `at` is −1 where the frame is.
-const windows = (w, visit) => {
-  for (let place = 0; place < w.n * w.oh * w.ow; place++)
-    for (let u = 0; u < w.kh; u++) for (let v = 0; v < w.kw; v++) {
-      const n = Math.floor(place / (w.oh * w.ow)), q = (place % w.ow) * w.right + v - w.left;
-      const r = (Math.floor(place / w.ow) % w.oh) * w.down + u - w.top;
-      visit(place, r >= 0 && r < w.h && q >= 0 && q < w.w ? (n * w.h + r) * w.w + q : -1);
-    }
+const windows = ({ n, h, w, kh, kw, oh, ow, down, right, top, left }, visit) => {
+  for (let k = 0, place = 0; k < n; k++) for (let i = 0; i < oh; i++)
+    for (let j = 0; j < ow; j++, place++) for (let u = 0; u < kh; u++)
+      for (let v = 0, r = i * down + u - top, q = j * right - left; v < kw; v++, q++)
+        visit(place, r >= 0 && r < h && q >= 0 && q < w ? (k * h + r) * w + q : -1);
 };
 const maxPool = (y, x, w, low) => {
   y.fill(low);

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -106,8 +105,7 @@ def _gelu(attrs: Attrs, dtype: Dtype, source: Dtype) -> str:
 
 
 # Operators whose text depends on their attributes.
-Writer = Callable[[Attrs, Dtype, Dtype], str]
-WRITERS: dict[str, Writer] = {"Cast": _cast, "Clip": _clip, "Within": _within, "GELU": _gelu}
+WRITERS = {"Cast": _cast, "Clip": _clip, "Within": _within, "GELU": _gelu}
 
 
 def expression(name: str, attrs: Attrs, dtype: Dtype, source: Dtype, given: list[str]) -> str:

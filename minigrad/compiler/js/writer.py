@@ -88,16 +88,17 @@ class Text:
     def stored(self, node: Node, value: Any) -> str:
         """Make an array with these values."""
         flat = np.ravel(value)
-        whole = flat.dtype.kind in "iu" and flat.size
-        if whole and max(int(flat.max()), -int(flat.min())) > LAST:
+        if flat.dtype.kind in "iu" and flat.size and max(int(flat.max()), -int(flat.min())) > LAST:
             raise refusal(node, "js_integer")
-        arguments = f"[{', '.join(number(x).strip('()') for x in flat)}]"
-        if flat.size > MOST_WRITTEN:
-            exact = flat.astype("<f8" if flat.dtype == np.int64 else flat.dtype.newbyteorder("<"))
-            code = base64.b64encode(exact.tobytes()).decode()
-            kind = TYPES[flat.dtype.name][0]
-            zeros = not exact.tobytes().strip(b"\0")  # as every typed array begins
-            arguments = str(flat.size) if zeros else self.table(f'decoded("{code}", {kind})')
+        exact = flat.astype("<f8" if flat.dtype == np.int64 else flat.dtype.newbyteorder("<"))
+        code, kind = base64.b64encode(exact.tobytes()).decode(), TYPES[flat.dtype.name][0]
+        few = flat[:MOST_WRITTEN]  # the shortest text of each is enough for its data type
+        few = few.astype(str).astype(float) if flat.dtype.kind == "f" else few
+        arguments = f"[{', '.join(number(x).strip('()') for x in few)}]"
+        if not exact.tobytes().strip(b"\0"):  # zeros, as every typed array begins
+            arguments = str(flat.size)
+        elif flat.size > MOST_WRITTEN:
+            arguments = self.table(f'decoded("{code}", {kind})')
         return self.array(Spec((), flat.dtype), arguments, node.name)
 
 
@@ -141,9 +142,9 @@ class Steps:
         return f"[{', '.join(self.of(x) + end for x in nodes)}]"
 
     def _array(self, node: Node) -> str:
+        size = math.prod(self.shape(node, self.specs.get(node, node.spec)))
         if node.op in (state.constant, state.variable):
             return self.text.stored(node, self.text.variables.get(node, node.attrs["value"]))
-        size = math.prod(self.shape(node))
         at = f"{self.memory}, {self.places[node]}, {size}" if node in self.places else size
         return self.text.array(self.specs[node], at, self.labels[node])
 
