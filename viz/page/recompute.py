@@ -42,7 +42,7 @@ def recomputed(
     try:
         program = graph()
         source = mg.compile(program, executor="js", optimize=False).source
-        for place in next(grids(sliders))[1]:
+        for place in next((grid for _, grid in grids(sliders)), []):
             content = {k: v for k, v in made(list(place)).items() if k in CHANGING}
             texts.append(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
             found.append(_run(program, place))
@@ -50,7 +50,7 @@ def recomputed(
                 return None
     except GraphError:
         return None
-    fill = _with_holes(texts, found)
+    fill = _with_holes(texts, found) if texts else None  # some have no sliders
     if fill is None or len(source) > min(LARGEST, room - len(fill["text"])):
         return None
     return {**fill, "sizes": [_count(x) for x in program.inputs], "program": source}
