@@ -28,7 +28,7 @@ KNOWN = {  # messages for names that another system has, by the module where the
 }
 
 
-class Face:
+class Compat:
     """The names of one module of another system.
 
     place: what users call the module there. same: names that mean the same in the module `of` of
@@ -73,14 +73,14 @@ class Face:
         if name in self.calls:
             return self.calls[name]
         if name in self.lacks or name.startswith("_"):
-            raise self.refuse(name)
+            raise self.error_for(name)
         known = self.names()
         about: dict[str, Any] = {"place": self.place, "missing": name, "count": len(known)}
         for near in difflib.get_close_matches(name, known, 1, 0.75):
             raise mg.MissingNameError("face_lacks_near", **about, name=near, defined=here())
         raise mg.MissingNameError("face_lacks", **about, defined=here())
 
-    def refuse(self, name: str) -> AttributeError:
+    def error_for(self, name: str) -> AttributeError:
         """Return the error for a name, or a use of one, that is listed as missing."""
         return foreign.missing(self.place, name, self.module, self.lacks)
 
@@ -89,22 +89,22 @@ class Face:
         return sorted({*self.same, *self.calls, *getattr(self.module, "__all__", ())})
 
 
-def failed(kind: type[mg.GraphError], key: str, **fields: Any) -> mg.GraphError:
+def make_error(kind: type[mg.GraphError], key: str, **fields: Any) -> mg.GraphError:
     """Return an error with the message of this key and the user's line."""
     return kind(key, **fields, defined=here())
 
 
-def sentence(key: str, **fields: Any) -> str:
+def render_message(key: str, **fields: Any) -> str:
     """Return the message of this key in the chosen language."""
     return choose(fill(key, **fields))
 
 
-def ordered(values: Any) -> tuple[Any, ...]:
+def as_tuple(values: Any) -> tuple[Any, ...]:
     """Return one value or several as a tuple."""
     return tuple(values) if isinstance(values, (list, tuple)) else (values,)
 
 
-def by_order(graph: Any) -> Callable[..., Any]:
+def graph_as_function(graph: Any) -> Callable[..., Any]:
     """Wrap a graph as a function of its inputs, in order, that returns tensors."""
 
     @functools.wraps(mg.run)
@@ -118,37 +118,41 @@ def by_order(graph: Any) -> Callable[..., Any]:
     return call
 
 
-def mixed(op: str, dtypes: Sequence[Any], kind: type[mg.GraphError] = mg.DtypeError) -> Exception:
+def mixed_dtypes_error(
+    op: str, dtypes: Sequence[Any], kind: type[mg.GraphError] = mg.DtypeError
+) -> Exception:
     """Return the error for mixed data types, in a system that doesn't convert them."""
     shown = ", ".join(map(str, dict.fromkeys(dtypes)))
     return kind("face_mixed", op=op, dtypes=shown, defined=here())
 
 
-def used_up(op: str) -> Exception:
+def tape_used_error(op: str) -> Exception:
     """Return the error for a tape that is used a second time."""
     return mg.GradientError("face_used_up", op=op, defined=here())
 
 
-def not_again(function: str) -> Exception:
+def new_variable_error(function: str) -> Exception:
     """Return the error for variables that a traced function makes at each of its calls."""
     return mg.ArgumentError("face_not_again", function=function, defined=here())
 
 
-def unchanging(op: str) -> Exception:
+def immutable_error(op: str) -> Exception:
     """Return the error for an in-place change, in a system whose tensors are immutable."""
     return mg.DtypeError("face_unchanging", op=op, defined=here())
 
 
-def within_body(op: str) -> Exception:
+def random_in_body_error(op: str) -> Exception:
     """Return the error for random numbers inside a body that the graph itself repeats."""
     return mg.ControlFlowError("face_within_body", op=op, defined=here())
 
 
-def followed(op: str) -> Exception:
+def needs_grad_error(op: str) -> Exception:
     """Return the error for converting a tensor to an array when it requires a gradient."""
     return mg.GradientError("face_followed", op=op, defined=here())
 
 
-def lacking(name: str, ours: str, place: str = "tf.Tensor") -> Any:
+def raise_missing(name: str, replacement: str, place: str = "tf.Tensor") -> Any:
     """Raise the error for a method of ours that the other system's tensors don't have."""
-    raise mg.MissingNameError("missing_name", place=place, missing=name, ours=ours, defined=here())
+    raise mg.MissingNameError(
+        "missing_name", place=place, missing=name, ours=replacement, defined=here()
+    )

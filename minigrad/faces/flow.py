@@ -9,7 +9,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.faces import ties
-from minigrad.faces.face import ordered
+from minigrad.faces.face import as_tuple
 from minigrad.faces.ties import following, ops
 
 # Where TensorFlow's own rules differ: of equal operands the first gets all; a negative base has no
@@ -36,13 +36,13 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
         return mg.gradients(ys, xs, grad_ys)
 
 
-def kind(value: Any) -> Any:
+def default_dtype(value: Any) -> Any:
     """Return int32 for Python integers, or None (minigrad's own choice) for anything else."""
     whole = not hasattr(value, "dtype") and np.asarray(value).dtype.kind == "i"
     return mg.int32 if whole else None
 
 
-def packed(x: Any) -> Any:
+def stack_list(x: Any) -> Any:
     """Stack a list that holds nodes or tensors; return anything else unchanged."""
     values = (mg.Node, mg.Tensor)
     inside = isinstance(x, (list, tuple)) and any(isinstance(item, values) for item in x)
@@ -56,31 +56,36 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
     return mg.split(value, num_or_size_splits, axis)
 
 
-def repeated(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], most: int | None
+def run_while(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    max_steps: int | None,
 ) -> tuple[Any, ...]:
     """Run a while loop that passes each variable separately; return their final values."""
     first, *more = loop_vars
     if more:
         step = lambda *values: tuple(body(*values))  # noqa: E731
-        return tuple(mg.while_loop(cond, step, tuple(loop_vars), most))
-    return (mg.while_loop(cond, lambda x: ordered(body(x))[0], first, most),)
+        return tuple(mg.while_loop(cond, step, tuple(loop_vars), max_steps))
+    return (mg.while_loop(cond, lambda x: as_tuple(body(x))[0], first, max_steps),)
 
 
 def conv2d(x: Any, filters: Any, strides: Sequence[int] | int = 1, padding: str = "VALID") -> Any:
     """Convolve (batch, height, width, channels) with filters (height, width, in, out)."""
     kernel = mg.transpose(filters, (3, 2, 0, 1))
-    y = mg.conv2d(mg.transpose(x, FIRST), kernel, stride=inner(strides), padding=padding.lower())
+    y = mg.conv2d(
+        mg.transpose(x, FIRST), kernel, stride=height_width(strides), padding=padding.lower()
+    )
     return mg.transpose(y, LAST)
 
 
 def max_pool(x: Any, ksize: Sequence[int] | int, strides: Sequence[int] | int) -> Any:
     """Return the maximum of each full window of (batch, height, width, channels)."""
-    y = mg.max_pool2d(mg.transpose(x, FIRST), inner(ksize), inner(strides))
+    y = mg.max_pool2d(mg.transpose(x, FIRST), height_width(ksize), height_width(strides))
     return mg.transpose(y, LAST)
 
 
-def inner(lengths: Sequence[int] | int) -> Any:
+def height_width(lengths: Sequence[int] | int) -> Any:
     """Return (height, width) of (1, height, width, 1); shorter forms stay unchanged."""
     return lengths if isinstance(lengths, int) else tuple(lengths)[-3:-1] or lengths
 
@@ -110,7 +115,7 @@ CALLS = MATHS | {
     "expand_dims(x, axis)": "mg.expand_dims(x, axis)",
     "eye(n, m=None)": "mg.eye(n, m)",
     "fill(dims, value)": "mg.full(tuple(dims), value)",
-    "gather(params, indices, axis=0)": "mg.take(params, packed(indices), axis)",
+    "gather(params, indices, axis=0)": "mg.take(params, stack_list(indices), axis)",
     "identity(x)": "mg.clone(x)",
     "linspace(start, stop, num)": "mg.linspace(start, stop, num)",
     "matmul(a, b, transpose_a=False, transpose_b=False)": (
@@ -119,7 +124,7 @@ CALLS = MATHS | {
     "one_hot(indices, depth)": "mg.one_hot(indices, depth)",
     "ones_like(x)": "mg.ones_like(x)",
     f"ones({SHAPED})": "mg.ones(shape, dtype=dtype)",
-    "range(*bounds, dtype=None)": "mg.arange(*bounds, dtype=dtype or kind(bounds))",
+    "range(*bounds, dtype=None)": "mg.arange(*bounds, dtype=dtype or default_dtype(bounds))",
     "reshape(x, shape)": "mg.reshape(x, shape)",
     "squeeze(x, axis=None)": "mg.squeeze(x, axis)",
     "stack(values, axis=0)": "mg.stack(values, axis)",
@@ -148,7 +153,7 @@ NN_CALLS = {
 }
 
 
-def same(names: str) -> dict[str, str]:
+def unary_calls(names: str) -> dict[str, str]:
     """Return a table of one-operand calls from names, written as relu or theirs=ours."""
     pairs = (name.partition("=") for name in names.split())
     return {

@@ -13,7 +13,7 @@ from minigrad.backprop.rules import following as following
 from minigrad.ops import corners as corners
 
 
-def _of_two(op: Any, wins: Any) -> dict[Any, Any]:
+def _first_wins(op: Any, wins: Any) -> dict[Any, Any]:
     """Return gradient rules by which the first operand gets all where it wins, else none."""
     return {
         op: (
@@ -23,14 +23,14 @@ def _of_two(op: Any, wins: Any) -> dict[Any, Any]:
     }
 
 
-def _to_each(g: Any, y: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def _grad_to_each_max(g: Any, y: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     options = {"axis": axis, "keepdims": keepdims}
     largest = ops.broadcast_like(y, x, **options)
     return mg.where(mg.equal(x, largest), ops.broadcast_like(g, x, **options), 0)
 
 
 # Of two equal operands the first gets the whole gradient, or the second.
-FIRST = _of_two(ops.maximum, mg.greater_equal) | _of_two(ops.minimum, mg.less_equal)
-SECOND = _of_two(ops.maximum, mg.greater) | _of_two(ops.minimum, mg.less)
+FIRST = _first_wins(ops.maximum, mg.greater_equal) | _first_wins(ops.minimum, mg.less_equal)
+SECOND = _first_wins(ops.maximum, mg.greater) | _first_wins(ops.minimum, mg.less)
 # Each of several largest elements gets the whole gradient.
-EACH: dict[Any, Any] = {ops.max: (_to_each,), ops.min: (_to_each,)}
+EACH: dict[Any, Any] = {ops.max: (_grad_to_each_max,), ops.min: (_grad_to_each_max,)}

@@ -48,7 +48,7 @@ from minigrad.faces.cntk.shapes import (
     with_axes,
 )
 from minigrad.faces.cntk.variables import Parameter, Variable, input_variable
-from minigrad.faces.face import Face, failed, ordered
+from minigrad.faces.face import Compat, as_tuple, make_error
 from minigrad.faces.ties import corners
 
 __all__ = [
@@ -84,7 +84,7 @@ class Value:
         for number in (n for classes in batch for n in classes):
             if not 0 <= number < num_classes:
                 about = {"index": number, "axis": 0, "length": num_classes}
-                raise failed(mg.IndexRangeError, "index_range", op="one_hot", **about)
+                raise make_error(mg.IndexRangeError, "index_range", op="one_hot", **about)
         return [np.eye(num_classes, dtype=np.float32)[list(classes)] for classes in batch]
 
 
@@ -106,9 +106,9 @@ class Trainer:
     def __init__(
         self, model: Any, criterion: Any, parameter_learners: Any, progress_writers: Any = None
     ) -> None:
-        self.model, (self.loss_function, *more) = model, ordered(criterion)
+        self.model, (self.loss_function, *more) = model, as_tuple(criterion)
         self.evaluation_function = more[0] if more else None
-        self.parameter_learners = [*ordered(parameter_learners)]
+        self.parameter_learners = [*as_tuple(parameter_learners)]
         self.total_number_of_samples_seen = 0
         self.previous_minibatch_sample_count = 0
         self.previous_minibatch_loss_average = self.previous_minibatch_evaluation_average = 0.0
@@ -177,7 +177,7 @@ REDUCED = "max mean min prod sum log_sum_exp=logsumexp"
 MANY = "*xs, name=''"
 PAIRS = [name.partition("=") for name in UNARY.split()]
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "C",
     calls={
         **learners.SCHEDULES,

@@ -11,7 +11,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.faces import ties
 from minigrad.faces.cntk.axes import BATCH, GRAPH, TRAINING, Axis
-from minigrad.faces.face import failed
+from minigrad.faces.face import make_error
 from minigrad.faces.ties import following
 
 __all__ = [
@@ -157,7 +157,7 @@ class Function:
         return matmul(other, self)
 
     def __bool__(self) -> bool:
-        raise failed(mg.TraceError, "face_no_value", name=repr(self))
+        raise make_error(mg.TraceError, "face_no_value", name=repr(self))
 
 
 def _union(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
@@ -174,7 +174,7 @@ def evaluate(
         feeds[x.node], found = x.to_rows(data)
         axis = x.axis or BATCH
         if lengths.setdefault(axis, found) != found:
-            raise failed(mg.FeedError, "face_lengths", one=lengths[axis], other=found)
+            raise make_error(mg.FeedError, "face_lengths", one=lengths[axis], other=found)
     for axis, found in lengths.items():
         if axis is not BATCH:
             feeds |= axis.index_feeds(found)
@@ -220,7 +220,7 @@ def common_axis(operands: Sequence[Function]) -> Axis | None:
     found = {x.axis for x in operands} - {None}
     if len(found) > 1:
         names = ", ".join(repr(x) for x in operands)
-        raise failed(mg.ShapeError, "face_axes", operands=names)
+        raise make_error(mg.ShapeError, "face_axes", operands=names)
     return found.pop() if found else None
 
 

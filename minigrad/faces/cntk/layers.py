@@ -22,7 +22,7 @@ from minigrad.faces.cntk.recurrence import (
     glorot,
     init_parameter,
 )
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 __all__ = [
     "GRU",
@@ -196,7 +196,7 @@ def For(what_range: Iterable[int], constructor: Callable[..., Any], name: str = 
     return Sequential([constructor(i) if takes else constructor() for i in what_range], name)
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "C.layers",
     calls={
         "glorot_uniform(seed=None)": "lambda shape: glorot(shape, seed)",

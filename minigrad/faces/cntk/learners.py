@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.faces.cntk.variables import Parameter
-from minigrad.faces.face import Face, failed
+from minigrad.faces.face import Compat, make_error
 
 __all__ = ["Learner", "Schedule", "UnitType", "momentum_sgd", "sgd", "training_parameter_schedule"]
 
@@ -56,7 +56,7 @@ class Learner:
     def __init__(self, parameters: Sequence[Parameter], lr: Any, **options: Any) -> None:
         self.parameters = tuple(parameters)
         if not self.parameters:
-            raise failed(mg.ArgumentError, "face_no_parameters")
+            raise make_error(mg.ArgumentError, "face_no_parameters")
         self._schedule = training_parameter_schedule(lr, UnitType.minibatch)
         self._gain, self._seen = 1 - options.get("momentum", 0.0), 0
         self._optimiser = mg.optim.SGD([p.tensor for p in self.parameters], lr=0.0, **options)
@@ -109,7 +109,7 @@ SCHEDULES = {  # as `C.learners` and `C` have them
     "learning_rate_schedule(lr, unit, epoch_size=None)": "scheduled(lr, unit, epoch_size)",
     "momentum_schedule(momentum, epoch_size=None)": "scheduled(momentum, 'minibatch', epoch_size)",
 }
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "C.learners",
     calls=SCHEDULES,
     lacks={

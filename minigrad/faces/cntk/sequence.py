@@ -10,7 +10,7 @@ import minigrad as mg
 from minigrad.faces.cntk.axes import BATCH, Axis
 from minigrad.faces.cntk.functions import Function, apply, as_function
 from minigrad.faces.cntk.variables import sequence_variable
-from minigrad.faces.face import Face, failed
+from minigrad.faces.face import Compat, make_error
 
 __all__ = ["broadcast_as", "delay", "input_variable", "past_value", "reduce_max", "softmax"]
 
@@ -21,7 +21,7 @@ def item_axis(seq: Any) -> Axis:
     """Return the axis of the items of a sequence."""
     axis: Axis | None = getattr(seq, "axis", None)
     if axis is None or axis is BATCH:
-        raise failed(mg.ShapeError, "face_no_sequence", name=repr(seq))
+        raise make_error(mg.ShapeError, "face_no_sequence", name=repr(seq))
     return axis
 
 
@@ -103,7 +103,7 @@ def _shift_items(x: Any, initial_state: Any, step: int, position: Any) -> Functi
     return apply(lambda v, s: mg.where(mask, mg.take(v, rows, 0), s), x, start, axis=axis)
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "C.sequence",
     calls={
         "first(seq)": "first_or_last(seq, 'first')",

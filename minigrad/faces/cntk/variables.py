@@ -10,7 +10,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.faces.cntk.axes import BATCH, DYNAMIC, GRAPH, Axis
 from minigrad.faces.cntk.functions import Function
-from minigrad.faces.face import failed
+from minigrad.faces.face import make_error
 
 __all__ = ["Parameter", "Variable", "input_variable", "sequence_variable"]
 
@@ -43,7 +43,7 @@ class Variable(Function):
     def _check_shape(self, array: Any) -> Any:
         if array.shape[1:] != self.shape or array.ndim == 0 or not len(array):
             about = {"name": self.name or "input", "found": array.shape, "shape": self.shape}
-            raise failed(mg.FeedError, "face_fed", **about)
+            raise make_error(mg.FeedError, "face_fed", **about)
         return array
 
 

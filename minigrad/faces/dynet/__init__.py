@@ -75,7 +75,7 @@ from minigrad.faces.dynet.shapes import (
     with_noise,
 )
 from minigrad.faces.dynet.trainers import AdamTrainer, MomentumSGDTrainer, SimpleSGDTrainer, Trainer
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 __all__ = [
     "AdamTrainer",
@@ -168,7 +168,7 @@ UNARY = "abs cos erf exp log sin sqrt square tanh rectify=relu logistic=sigmoid"
 SIZED = "dim, batch_size=1"
 PAIRS = [name.partition("=") for name in UNARY.split()]
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "dy",
     calls={
         **{f"{theirs}(x)": f"apply(mg.{ours or theirs}, x)" for theirs, _, ours in PAIRS},

@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 __all__ = ["get", "set"]
 
@@ -50,7 +50,7 @@ def from_arguments(arguments: list[str]) -> None:
         set(random_seed=whole.get("seed", 0), autobatch=whole.get("autobatch", 0))
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "dynet_config", lacks={"dynet_config.set(autobatch=1, random_seed=1)": "set_gpu gpu"}
 )
 __dir__ = face.names

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import failed
+from minigrad.faces.face import make_error
 
 __all__ = ["populate", "save"]
 
@@ -30,7 +30,7 @@ def populate(parameters: Sequence[Any], filename: str | os.PathLike[str]) -> Non
     heads = [i for i, line in enumerate(lines) if line.startswith("#")]
     expected = [_dims(x) for x in parameters]
     if [lines[i].split()[2] for i in heads] != expected:
-        raise failed(mg.FormatError, "face_file", wanted=" ".join(expected))
+        raise make_error(mg.FormatError, "face_file", wanted=" ".join(expected))
     for x, i in zip(parameters, heads, strict=True):
         values = np.array(lines[i + 1].split(), np.float32)
         array = values.reshape(_rows_last(x).shape, order="F")

@@ -12,7 +12,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.faces import ties
 from minigrad.faces.dynet.dynet_config import SETTINGS
-from minigrad.faces.face import failed
+from minigrad.faces.face import make_error
 from minigrad.faces.ties import following
 
 __all__ = [
@@ -137,7 +137,7 @@ class Expression:
     def in_current_graph(self) -> Expression:
         """Return the expression itself, or raise GradientError if its graph was renewed."""
         if self.cg is not now.cg:
-            raise failed(mg.GradientError, "face_stale")
+            raise make_error(mg.GradientError, "face_stale")
         return self
 
     @property
@@ -199,7 +199,7 @@ class Expression:
         """Add to the parameters' gradients; with `full`, `gradient` works for inputs, too."""
         x = self.in_current_graph()
         if x.dims != (1,) or x.batch > 1:
-            raise failed(mg.ShapeError, "face_backward", dim=(x.dims, x.batch))
+            raise make_error(mg.ShapeError, "face_backward", dim=(x.dims, x.batch))
         y = x.run()
         x.cg.root = x, full
         if y.requires_grad:
@@ -212,7 +212,7 @@ class Expression:
         x = self.in_current_graph()
         root, full = x.cg.root or (x, False)
         if x.cg.root is None or x.index > root.index:
-            raise failed(mg.GradientError, "face_no_backward")
+            raise make_error(mg.GradientError, "face_no_backward")
         if full or x.trained or x is root:
             return x._to_numpy(x.cg.gradient(root, x))
         return np.zeros_like(x.npvalue())
@@ -231,7 +231,7 @@ class Expression:
     def __truediv__(self, other: Any) -> Expression:
         if isinstance(other, NUMBERS):
             return apply(lambda x: x / other, self)
-        raise failed(mg.DtypeError, "face_division")
+        raise make_error(mg.DtypeError, "face_division")
 
     def __pow__(self, other: Any) -> Expression:
         return elementwise(lambda a, b: a**b, self, other)
@@ -281,7 +281,7 @@ def leaf(value: Any, batch: int = 1) -> Input:
 def as_expression(x: Any) -> Expression:
     """Return an operand's expression: one of the current graph, or a parameter's."""
     if not isinstance(x, Expression):
-        raise failed(mg.DtypeError, "face_expression", value=repr(x))
+        raise make_error(mg.DtypeError, "face_expression", value=repr(x))
     return x.in_current_graph()
 
 
@@ -337,7 +337,7 @@ def pick_index(x: Any, index: int, dim: int) -> Expression:
     x = as_expression(x)
     if not -x.dims[dim] <= index < x.dims[dim]:
         about = {"index": index, "axis": dim, "length": x.dims[dim]}
-        raise failed(mg.IndexRangeError, "index_range", op="pick", **about)
+        raise make_error(mg.IndexRangeError, "index_range", op="pick", **about)
     left = x.dims[:dim] + x.dims[dim + 1 :] or (1,)
     axis, shape = dim + len(x.batch_dims), x.batch_dims + left
     return apply(lambda v: reshape_value(mg.take(v, index, axis), shape), x)

@@ -12,7 +12,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.faces.dynet.files import populate, save
 from minigrad.faces.dynet.graph import Dims, Expression, apply, now
-from minigrad.faces.face import failed
+from minigrad.faces.face import make_error
 
 __all__ = ["LookupParameters", "ParameterCollection", "Parameters", "initial_array"]
 
@@ -40,12 +40,12 @@ def initial_array(init: Any, dims: Dims) -> Any:
     elif init is None:
         init = glorot
     if isinstance(init, str):
-        raise failed(mg.ArgumentError, "face_init", init=init, known=", ".join(STARTS))
+        raise make_error(mg.ArgumentError, "face_init", init=init, known=", ".join(STARTS))
     value = init(dims) if callable(init) else init
     found = np.asarray(getattr(value, "data", value) if not np.isscalar(value) else value)
     found = np.full(dims, found) if found.ndim == 0 else found
     if found.shape != dims:
-        raise failed(mg.ShapeError, "face_init_shape", found=found.shape, dim=dims)
+        raise make_error(mg.ShapeError, "face_init_shape", found=found.shape, dim=dims)
     return found.astype(np.float32)
 
 
@@ -134,7 +134,7 @@ class LookupParameters(NamedParameter):
     def __getitem__(self, i: int) -> Expression:
         """Return the expression of a row."""
         if not 0 <= i < len(self.rows):
-            raise failed(
+            raise make_error(
                 mg.IndexRangeError, "face_row", index=i, name=self._name, rows=len(self.rows)
             )
         row, leaves = self.rows[i], now.cg.leaves
@@ -200,7 +200,9 @@ def overwrite(tensor: Any, value: Any) -> None:
     """Overwrite a parameter with values of the same shape."""
     array = np.asarray(value, np.float32)
     if array.shape != tuple(tensor.shape):
-        raise failed(mg.ShapeError, "face_init_shape", found=array.shape, dim=tuple(tensor.shape))
+        raise make_error(
+            mg.ShapeError, "face_init_shape", found=array.shape, dim=tuple(tensor.shape)
+        )
     with mg.no_grad():
         tensor.copy_(mg.tensor(array))
 

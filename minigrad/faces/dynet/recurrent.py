@@ -9,7 +9,7 @@ import minigrad as mg
 from minigrad.faces.dynet.graph import Dims, Expression, apply, elementwise, leaf, matmul
 from minigrad.faces.dynet.parameters import ParameterCollection, Parameters
 from minigrad.faces.dynet.shapes import concat_dim
-from minigrad.faces.face import failed
+from minigrad.faces.face import make_error
 
 __all__ = [
     "BiRNNBuilder",
@@ -26,7 +26,7 @@ State = tuple[Expression, ...]  # of one layer; its output is the last
 def affine(exprs: Sequence[Any]) -> Expression:
     """Return the first expression plus the products of the following pairs."""
     if len(exprs) % 2 == 0:
-        raise failed(mg.ArgumentError, "face_affine", count=len(exprs))
+        raise make_error(mg.ArgumentError, "face_affine", count=len(exprs))
     found, *rest = exprs
     for a, b in zip(rest[::2], rest[1::2], strict=True):
         found = found + matmul(a, b)
@@ -127,7 +127,7 @@ class SimpleRNNBuilder:
     def set_dropout(self, d: float) -> None:
         """Accept a dropout rate of 0; raise ArgumentError for any other."""
         if d:
-            raise failed(mg.ArgumentError, "face_builder_dropout", rate=d)
+            raise make_error(mg.ArgumentError, "face_builder_dropout", rate=d)
 
     def disable_dropout(self) -> None:
         """Do nothing, since there is no dropout."""
@@ -140,7 +140,7 @@ class SimpleRNNBuilder:
         if len(vecs) == count:
             vecs = [*[zero] * (count * (self.remembered - 1)), *vecs]
         if len(vecs) != count * self.remembered:
-            raise failed(mg.ArgumentError, "face_state", count=len(vecs), layers=count)
+            raise make_error(mg.ArgumentError, "face_state", count=len(vecs), layers=count)
         return RNNState(self, [tuple(vecs[i::count]) for i in range(count)])
 
     def step(self, x: Any, layers: Sequence[State] | None) -> list[State]:

@@ -18,7 +18,7 @@ from minigrad.faces.dynet.graph import (
     leaf,
     reshape_value,
 )
-from minigrad.faces.face import failed, ordered
+from minigrad.faces.face import as_tuple, make_error
 from minigrad.faces.ties import corners
 
 __all__ = [
@@ -136,18 +136,18 @@ def as_vector(x: Any) -> Expression:
     """Return the expression of a vector; raise ShapeError for a matrix."""
     given = as_expression(x)
     if len(given.dims) > 1:
-        raise failed(mg.ShapeError, "face_vector", dim=given.dims)
+        raise make_error(mg.ShapeError, "face_vector", dim=given.dims)
     return given
 
 
 def max_along(v: Any, axis: Any) -> Any:
     """Return the maximum along one axis; among equal elements the first gets the gradient."""
-    return mg.max(v, dim=ordered(axis)[0])[0]
+    return mg.max(v, dim=as_tuple(axis)[0])[0]
 
 
 def min_along(v: Any, axis: Any) -> Any:
     """Return the minimum along one axis; among equal elements the first gets the gradient."""
-    return mg.min(v, dim=ordered(axis)[0])[0]
+    return mg.min(v, dim=as_tuple(axis)[0])[0]
 
 
 def log_loss(p: Any, t: Any) -> Any:
@@ -268,7 +268,7 @@ def reduce_dims(
 def as_expressions(xs: Sequence[Any]) -> list[Expression]:
     """Return operands as expressions; raise AssertionFailed if there are none."""
     if not xs:
-        raise failed(mg.AssertionFailed, "face_empty")
+        raise make_error(mg.AssertionFailed, "face_empty")
     return [as_expression(x) for x in xs]
 
 

@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face, ordered
+from minigrad.faces.face import Compat, as_tuple
 from minigrad.faces.jax import array, debug, errors, jaxpr, lax, nn, numpy, random, tree, tree_util
 from minigrad.faces.jax.array import Array, as_array
 from minigrad.faces.jax.tree_util import tree_flatten, tree_unflatten
 from minigrad.faces.ties import following, ops
 
 
-def _clipped(g: Any, y: Any, x: Any, low: Any = None, high: Any = None) -> Any:
+def _clip_vjp(g: Any, y: Any, x: Any, low: Any = None, high: Any = None) -> Any:
     """Differentiate `jnp.clip`: on a bound, x and the bound get half of the gradient each."""
     for bound, outside in ((low, mg.less), (high, mg.greater)):
         if bound is not None:
@@ -35,7 +35,7 @@ def _clipped(g: Any, y: Any, x: Any, low: Any = None, high: Any = None) -> Any:
 # Where JAX's own rules differ.
 RULES: dict[Any, Any] = {
     ops.abs: (lambda g, y, x: mg.where(x >= 0, g, -g),),  # 1 at 0
-    ops.clip: (_clipped,),
+    ops.clip: (_clip_vjp,),
 }
 
 __all__ = [
@@ -82,7 +82,7 @@ def jit(
     """
     none = (static_argnums, static_argnames) == ((), ())
     names = [] if none else [*inspect.signature(fun).parameters]
-    fixed = {*map(names.__getitem__, ordered(static_argnums)), *ordered(static_argnames)}
+    fixed = {*map(names.__getitem__, as_tuple(static_argnums)), *as_tuple(static_argnames)}
     programs: dict[Any, Any] = {}
 
     @functools.wraps(fun)
@@ -91,7 +91,7 @@ def jit(
         static = {name: x for name, x in given.items() if name in fixed}
         try:
             program = programs.setdefault((*static.items(),), None) or mg.function(
-                of_tracers(fun, static)
+                bind_static(fun, static)
             )
         except TypeError as error:
             raise mg.ArgumentError("face_static", value=repr(static)[:60]) from error
@@ -103,7 +103,7 @@ def jit(
     return call
 
 
-def of_tracers(fun: Callable[..., Any], static: dict[str, Any]) -> Callable[..., Any]:
+def bind_static(fun: Callable[..., Any], static: dict[str, Any]) -> Callable[..., Any]:
     """Bind a function's static arguments, and convert its others to arrays or tracers."""
     known = inspect.signature(fun).parameters if static else {}
     left = [x for x in known.values() if x.name not in static]
@@ -124,7 +124,7 @@ class Jaxpr(mg.Graph):
     """A graph that prints itself as JAX does."""
 
     def __repr__(self) -> str:
-        return jaxpr.text(self)
+        return jaxpr.format_jaxpr(self)
 
     __str__ = __repr__
 
@@ -133,7 +133,7 @@ def make_jaxpr(fun: Callable[..., Any]) -> Callable[..., mg.Graph]:
     """Return a function of example arguments that returns the graph of `fun` for them."""
 
     def call(*args: Any) -> mg.Graph:
-        graph = mg.make_graph(of_tracers(fun, {}))(*as_arrays(args))
+        graph = mg.make_graph(bind_static(fun, {}))(*as_arrays(args))
         graph.__class__ = Jaxpr  # not a copy: its nodes belong to this very graph
         return graph
 
@@ -153,7 +153,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callab
         many = [i for i, axis in enumerate(axes) if axis is not None]
 
         def along(*given: Any) -> Any:
-            front = [first(given[i], axes[i]) for i in many]
+            front = [axis_to_front(given[i], axes[i]) for i in many]
 
             def step(carry: Any, xs: Any) -> Any:
                 mine = dict(zip(many, xs, strict=True))
@@ -162,7 +162,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callab
             return mg.scan(step, numpy.zeros(()), front)[1]
 
         found = as_arrays(mg.function(along)(*as_arrays(args)))
-        return tree_util.tree_map(lambda y: lax.moved(y, 0, out_axes), found)
+        return tree_util.tree_map(lambda y: lax.move_axis(y, 0, out_axes), found)
 
     return call
 
@@ -179,9 +179,9 @@ def at_once() -> Iterator[None]:
         mg.run_functions_eagerly(False)
 
 
-def first(values: Any, axis: int) -> Any:
+def axis_to_front(values: Any, axis: int) -> Any:
     """Move this axis of each array to the front."""
-    return tree_util.tree_map(lambda x: lax.moved(x, axis, 0), values)
+    return tree_util.tree_map(lambda x: lax.move_axis(x, axis, 0), values)
 
 
 def jacrev(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
@@ -212,12 +212,12 @@ def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fa
         several = isinstance(argnums, (tuple, list))
         chosen = argnums if several else (argnums,)
         leaves, structure = tree_flatten([as_arrays(args[i]) for i in chosen])
-        leaves = [_followed(x) for x in leaves]
+        leaves = [_as_leaf(x) for x in leaves]
         given = dict(zip(chosen, tree_unflatten(structure, leaves), strict=True))
         with following(RULES):  # a compiled function builds its way back as it is called
             result = fun(*(given.get(i, x) for i, x in enumerate(args)), **kwargs)
         y = result[0] if has_aux else result
-        gradient = tree_unflatten(structure, _slopes(y, leaves))
+        gradient = tree_unflatten(structure, _leaf_gradients(y, leaves))
         return result, tuple(gradient) if several else gradient[0]
 
     return call
@@ -241,24 +241,24 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     The cotangent has the shape of the result; the gradients are one tuple, for all primals.
     """
     leaves, structure = tree_flatten(as_arrays(list(primals)))
-    leaves = [_followed(x) for x in leaves]
+    leaves = [_as_leaf(x) for x in leaves]
     with following(RULES):
         result = fun(*tree_unflatten(structure, leaves))
     y = result[0] if has_aux else result
     outputs, _ = tree_flatten(y)
 
-    def back(seed: Any) -> tuple[Any, ...]:
+    def pullback(seed: Any) -> tuple[Any, ...]:
         weights, _ = tree_flatten(as_arrays(seed))
         for weight, output in zip(weights, outputs, strict=True):
             if weight.shape != output.shape:
                 raise mg.ShapeError("seed_shape", seed=weight.shape, shape=output.shape)
         total = sum(mg.sum(y * g) for y, g in zip(outputs, weights, strict=True))
-        return tuple(tree_unflatten(structure, _slopes(total, leaves)))
+        return tuple(tree_unflatten(structure, _leaf_gradients(total, leaves)))
 
-    return (y, back, result[1]) if has_aux else (y, back)
+    return (y, pullback, result[1]) if has_aux else (y, pullback)
 
 
-def _followed(x: Any) -> Any:
+def _as_leaf(x: Any) -> Any:
     """Return x as a leaf for gradients; those of an outer `grad` still flow through it."""
     if getattr(x, "requires_grad", False) or (isinstance(x, mg.Node) and x.dtype.kind == "f"):
         return x * 1
@@ -267,7 +267,7 @@ def _followed(x: Any) -> Any:
     return Array(x.data, requires_grad=True)
 
 
-def _slopes(y: Any, leaves: list[Any]) -> list[Any]:
+def _leaf_gradients(y: Any, leaves: list[Any]) -> list[Any]:
     """Return the differentiable gradients of y, 0 for leaves that y doesn't depend on."""
     if getattr(y, "shape", ()) != ():
         raise NotOneNumber("scalar_only", shape=y.shape)
@@ -281,7 +281,7 @@ def _slopes(y: Any, leaves: list[Any]) -> list[Any]:
     return [as_array(mg.zeros_like(x) if g is None else g) for g, x in pairs]
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "jax",
     calls={
         "block_until_ready(x)": "x",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 __all__ = ["Array", "Tracer"]
 
@@ -45,25 +45,25 @@ class At:
 
     def set(self, values: Any) -> Any:
         """Return a copy with these values at this index."""
-        return mg.where(self._there(1) > 0, self._there(values), self.x)
+        return mg.where(self._scatter(1) > 0, self._scatter(values), self.x)
 
     def add(self, values: Any) -> Any:
         """Return a copy with these values added; repeated positions are added to repeatedly."""
-        return self.x + self._there(values)
+        return self.x + self._scatter(values)
 
     def multiply(self, values: Any) -> Any:
         """Return a copy with the elements at this index multiplied by these values."""
-        return mg.where(self._there(1) > 0, self.x * self._there(values), self.x)
+        return mg.where(self._scatter(1) > 0, self.x * self._scatter(values), self.x)
 
     def min(self, values: Any) -> Any:
         """Return a copy with the smaller of both values at this index."""
-        return mg.where(self._there(1) > 0, mg.minimum(self.x, self._there(values)), self.x)
+        return mg.where(self._scatter(1) > 0, mg.minimum(self.x, self._scatter(values)), self.x)
 
     def max(self, values: Any) -> Any:
         """Return a copy with the larger of both values at this index."""
-        return mg.where(self._there(1) > 0, mg.maximum(self.x, self._there(values)), self.x)
+        return mg.where(self._scatter(1) > 0, mg.maximum(self.x, self._scatter(values)), self.x)
 
-    def _there(self, values: Any) -> Any:
+    def _scatter(self, values: Any) -> Any:
         """Return these values at the index and 0 elsewhere: the gradient of indexing."""
         real = self.x.dtype.kind == "f"
         with mg.enable_grad():
@@ -91,9 +91,9 @@ class Array(mg.Tensor):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        with shapes_as_jax():
-            given = unweakened(func, tuple(shortened(x) for x in args), WEAK.get())
-            return short(super(Array, Array).__torch_function__(func, types, given, kwargs))
+        with shape_errors_as_jax():
+            given = cast_weak(func, tuple(to_32_bits(x) for x in args), WEAK.get())
+            return cast_to_32(super(Array, Array).__torch_function__(func, types, given, kwargs))
 
     @property
     def at(self) -> At:
@@ -145,10 +145,10 @@ class TracerReader:
     def apply(self, op: Any, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Add a node to the graph."""
         weak = WEAK.get()
-        with shapes_as_jax():
-            given = tuple(shortened(x) for x in operands)
-            given = unweakened(op, given, weak)
-            y = short(traced(mg.Node.reader.apply(op, given, dict(attrs))))
+        with shape_errors_as_jax():
+            given = tuple(to_32_bits(x) for x in operands)
+            given = cast_weak(op, given, weak)
+            y = cast_to_32(as_tracer(mg.Node.reader.apply(op, given, dict(attrs))))
         if weak and op.name not in CONVERTS and all(has_weak_type(x, weak) for x in given):
             WEAK.set(weak | {y} if y.dtype.kind in "iuf" else weak)
         return y
@@ -175,7 +175,7 @@ class Tracer(mg.Node):
 CONVERTS = ("Cast", "Convert")
 
 
-def unweakened(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tuple[Any, ...]:
+def cast_weak(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tuple[Any, ...]:
     """Return the operands, casting weakly typed ones to the others' dtype if that loses nothing."""
     if op.inputs is None or not any(
         hasattr(x, "dtype") and has_weak_type(x, weak) for x in operands
@@ -204,7 +204,7 @@ def has_weak_type(x: Any, weak: frozenset[Any]) -> bool:
 
 
 @contextlib.contextmanager
-def shapes_as_jax() -> Iterator[None]:
+def shape_errors_as_jax() -> Iterator[None]:
     """Turn shape errors into TypeErrors; an index out of range stays an IndexError."""
     try:
         yield
@@ -215,20 +215,20 @@ def shapes_as_jax() -> Iterator[None]:
         raise ShapesDiffer(error.key, defined=error.defined, ran=error.ran, **about) from None
 
 
-def shortened(x: Any) -> Any:
+def to_32_bits(x: Any) -> Any:
     """Return a NumPy array in 32 bits; anything else unchanged."""
     if isinstance(x, np.ndarray) and x.dtype.name in SHORTER:
         return x.astype(SHORTER[x.dtype.name])
     return x
 
 
-def short(x: Any) -> Any:
+def cast_to_32(x: Any) -> Any:
     """Cast a result to 32 bits."""
     dtype = getattr(getattr(x, "dtype", None), "name", "")
     return mg.cast(x, SHORTER[dtype]) if dtype in SHORTER else x
 
 
-def traced(x: Any) -> Any:
+def as_tracer(x: Any) -> Any:
     """Turn a node into a Tracer; return anything else unchanged."""
     if type(x) is mg.Node:
         x.__class__ = Tracer  # not a copy: the graph and its readers hold this very node
@@ -240,16 +240,16 @@ def as_array(x: Any) -> Any:
     if isinstance(x, (Array, Tracer)):
         return x
     if isinstance(x, mg.Node):
-        return short(traced(x))
+        return cast_to_32(as_tracer(x))
     if isinstance(x, mg.Tensor):
-        return short(like(x))
+        return cast_to_32(as_jax(x))
     if isinstance(x, (bool, int, float, np.ndarray, np.generic)):
         found = np.asarray(x)
         return Array(found.astype(SHORTER.get(found.dtype.name, found.dtype)))
     return x
 
 
-def like(x: mg.Tensor) -> Array:
+def as_jax(x: mg.Tensor) -> Array:
     """Convert a tensor to an Array with the same creator."""
     found = Array(x.data)
     found.creator, found.requires_grad = x.creator, x.requires_grad
@@ -271,5 +271,5 @@ def arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-__getattr__ = face = Face("jax.Array")
+__getattr__ = face = Compat("jax.Array")
 __dir__ = face.names

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import failed
+from minigrad.faces.face import make_error
 from minigrad.faces.jax.array import AT_ONCE, WEAK, as_array, has_weak_type
 from minigrad.faces.jax.tree_util import tree_flatten as flatten
 from minigrad.faces.jax.tree_util import tree_unflatten as rebuild
 
-__all__ = ["Type", "carried", "one_bool", "same_branches", "types_of"]
+__all__ = ["Type", "branch_types", "cast_carry", "expect_bool", "result_types"]
 
 
 class TypesDiffer(mg.ControlFlowError, TypeError):
@@ -59,7 +59,7 @@ class Type:
         return replace(self, dtype=other.dtype, weak=other.weak) if takes else self
 
 
-def types_of(function: Callable[..., Any], arguments: Any) -> Any:
+def result_types(function: Callable[..., Any], arguments: Any) -> Any:
     """Return the pytree of types that a function returns for arguments of these types."""
     leaves, skeleton = flatten(arguments)
     found: list[Any] = []
@@ -80,7 +80,7 @@ def types_of(function: Callable[..., Any], arguments: Any) -> Any:
     return found[0]
 
 
-def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any:
+def cast_carry(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any:
     """Return the initial state of a loop, in the data types that it keeps.
 
     function: of the state and of what has the types `more`; it returns the next state. TypesDiffer
@@ -90,23 +90,23 @@ def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any
         return init
     leaves, skeleton = flatten(init)
     before = [Type.of(x) for x in leaves]
-    after = types_of(function, (rebuild(skeleton, before), *more))
-    _expect_arrangement(op, rebuild(skeleton, before), after)
+    after = result_types(function, (rebuild(skeleton, before), *more))
+    _expect_same_tree(op, rebuild(skeleton, before), after)
     taken = [a.beside(b) for a, b in zip(before, flatten(after)[0], strict=True)]
     if taken != before:
-        after = types_of(function, (rebuild(skeleton, taken), *more))
-    pairs = zip(_paths(rebuild(skeleton, taken)), flatten(after)[0], strict=True)
+        after = result_types(function, (rebuild(skeleton, taken), *more))
+    pairs = zip(_leaves_with_path(rebuild(skeleton, taken)), flatten(after)[0], strict=True)
     for (path, old), new in pairs:
         if not old.fits(new):
             fields: dict[str, Any] = {"before": str(old), "after": str(new)}
-            raise failed(TypesDiffer, "face_carry_type", op=op, path=path, **fields)
+            raise make_error(TypesDiffer, "face_carry_type", op=op, path=path, **fields)
     rows = zip(leaves, before, taken, strict=True)
     return rebuild(
         skeleton, [x if a.fits(b) else mg.cast(as_array(x), b.dtype) for x, a, b in rows]
     )
 
 
-def kept(function: Callable[..., Any], init: Any) -> Callable[..., Any]:
+def cast_step(function: Callable[..., Any], init: Any) -> Callable[..., Any]:
     """Wrap a step so that its results are arrays of the state's data types."""
     kinds = [Type.of(x).dtype for x in flatten(init)[0]]
 
@@ -118,37 +118,37 @@ def kept(function: Callable[..., Any], init: Any) -> Callable[..., Any]:
     return step if not AT_ONCE.get() else function
 
 
-def one_bool(function: Callable[..., Any], state: Any) -> None:
+def expect_bool(function: Callable[..., Any], state: Any) -> None:
     """Raise TypesDiffer unless a loop's condition returns a single bool."""
     if AT_ONCE.get():
         return
     leaves, skeleton = flatten(state)
-    found = types_of(function, (rebuild(skeleton, [Type.of(x) for x in leaves]),))
+    found = result_types(function, (rebuild(skeleton, [Type.of(x) for x in leaves]),))
     if not isinstance(found, Type) or (found.shape, found.dtype) != ((), np.dtype(bool)):
         shown = ", ".join(map(str, flatten(found)[0]))
-        raise failed(TypesDiffer, "face_loop_condition", op="while_loop", found=shown)
+        raise make_error(TypesDiffer, "face_loop_condition", op="while_loop", found=shown)
 
 
-def same_branches(op: str, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]) -> Any:
+def branch_types(op: str, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]) -> Any:
     """Return the pytree of types that all branches return; raise TypesDiffer if they differ."""
     leaves, skeleton = flatten(tuple(operands))
     given = rebuild(skeleton, [Type.of(x) for x in leaves])
-    first, *others = (types_of(f, given) for f in functions)
+    first, *others = (result_types(f, given) for f in functions)
     for number, other in enumerate(others, 1):
-        _expect_arrangement(op, first, other, number)
-        for (path, old), new in zip(_paths(first), flatten(other)[0], strict=True):
+        _expect_same_tree(op, first, other, number)
+        for (path, old), new in zip(_leaves_with_path(first), flatten(other)[0], strict=True):
             if not old.fits(new):
                 fields: dict[str, Any] = {"first": str(old), "other": str(new), "number": number}
-                raise failed(TypesDiffer, "face_branch_type", op=op, path=path, **fields)
+                raise make_error(TypesDiffer, "face_branch_type", op=op, path=path, **fields)
     return first
 
 
-def expect_one(op: str, name: str, x: Any, kinds: str) -> None:
+def expect_scalar(op: str, name: str, x: Any, kinds: str) -> None:
     """Raise TypesDiffer unless x is a single number of these kinds, in NumPy's letters."""
     found = Type.of(x)
     if found.shape != () or found.dtype.kind not in kinds:
         key = "face_one_whole" if kinds == "iu" else "face_one_number"
-        raise failed(TypesDiffer, key, op=op, name=name, found=str(found))
+        raise make_error(TypesDiffer, key, op=op, name=name, found=str(found))
 
 
 def expect_bounds(lower: Any, upper: Any) -> None:
@@ -156,32 +156,36 @@ def expect_bounds(lower: Any, upper: Any) -> None:
     one, other = Type.of(lower), Type.of(upper)
     if one.dtype.kind != other.dtype.kind:
         fields: dict[str, Any] = {"lower": str(one), "upper": str(other)}
-        raise failed(TypesDiffer, "face_bounds", op="fori_loop", **fields)
+        raise make_error(TypesDiffer, "face_bounds", op="fori_loop", **fields)
 
 
-def _expect_arrangement(op: str, before: Any, after: Any, number: int | None = None) -> None:
-    if flatten(before)[1] == flatten(after)[1] and not [*_kinds_differ(before, after)]:
+def _expect_same_tree(op: str, before: Any, after: Any, number: int | None = None) -> None:
+    if flatten(before)[1] == flatten(after)[1] and not [*_tree_differences(before, after)]:
         return
-    path, one, other = next(_kinds_differ(before, after), ("", _kind(before), _kind(after)))
+    path, one, other = next(
+        _tree_differences(before, after), ("", _describe_tree(before), _describe_tree(after))
+    )
     fields: dict[str, Any] = {"op": op, "path": path}
     if number is None:
-        raise failed(TypesDiffer, "face_carry_tree", before=one, after=other, **fields)
-    raise failed(TypesDiffer, "face_branch_tree", first=one, other=other, number=number, **fields)
+        raise make_error(TypesDiffer, "face_carry_tree", before=one, after=other, **fields)
+    raise make_error(
+        TypesDiffer, "face_branch_tree", first=one, other=other, number=number, **fields
+    )
 
 
-def _kinds_differ(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
+def _tree_differences(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
     """Yield the paths where two pytrees differ, with a description of each side."""
-    if _kind(one) != _kind(other):
-        yield path, _kind(one), _kind(other)
+    if _describe_tree(one) != _describe_tree(other):
+        yield path, _describe_tree(one), _describe_tree(other)
     elif isinstance(one, dict):
         for key in sorted(one):
-            yield from _kinds_differ(one[key], other[key], f"{path}[{key!r}]")
+            yield from _tree_differences(one[key], other[key], f"{path}[{key!r}]")
     elif isinstance(one, (list, tuple)):
         for i, pair in enumerate(zip(one, other, strict=True)):
-            yield from _kinds_differ(*pair, f"{path}[{i}]")
+            yield from _tree_differences(*pair, f"{path}[{i}]")
 
 
-def _kind(tree: Any) -> str:
+def _describe_tree(tree: Any) -> str:
     """Describe the top level of a pytree, such as dict('a', 'b'), tuple[2] or array."""
     if tree is None:
         return "None"
@@ -192,13 +196,13 @@ def _kind(tree: Any) -> str:
     return "array"
 
 
-def _paths(tree: Any, path: str = "") -> Iterator[tuple[str, Type]]:
+def _leaves_with_path(tree: Any, path: str = "") -> Iterator[tuple[str, Type]]:
     """Yield the leaves of a pytree in order, each with its path."""
     if isinstance(tree, Type):
         yield path, tree
     elif isinstance(tree, dict):
         for key, part in sorted(tree.items()):
-            yield from _paths(part, f"{path}[{key!r}]")
+            yield from _leaves_with_path(part, f"{path}[{key!r}]")
     elif isinstance(tree, (list, tuple)):
         for i, part in enumerate(tree):
-            yield from _paths(part, f"{path}[{i}]")
+            yield from _leaves_with_path(part, f"{path}[{i}]")

@@ -6,7 +6,7 @@ import builtins
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 __all__ = ["print"]
 
@@ -17,12 +17,12 @@ def print(fmt: str, *args: Any, **kwargs: Any) -> None:
     if not any(isinstance(x, mg.Node) for x in values):
         builtins.print(fmt.format(*args, **kwargs))
     elif len(values) > 1 or not fmt.endswith("}"):
-        raise face.refuse("print(fmt,x,y)")
+        raise face.error_for("print(fmt,x,y)")
     else:
         mg.Print(values[0], fmt[: fmt.rindex("{")].rstrip())
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "jax.debug", lacks={'jax.debug.print("x = {}", x)': "callback breakpoint print(fmt,x,y)"}
 )
 __dir__ = face.names

@@ -1,10 +1,10 @@
 """JAX's activations: `jax.nn.relu`."""
 
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.jax.array import arrays, as_array
 from minigrad.faces.ties import ops
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "jax.nn",
     calls={
         **{

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.jax import linalg
 from minigrad.faces.jax.array import Array, arrays, as_array
 
@@ -54,7 +54,7 @@ SAME = """
 """
 
 
-def same(names: str) -> dict[str, str]:
+def plain_calls(names: str) -> dict[str, str]:
     """Return a table of calls for names whose functions are the same as ours."""
     pairs = (name.partition("=") for name in names.split())
     return {
@@ -63,10 +63,10 @@ def same(names: str) -> dict[str, str]:
     }
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "jax.numpy",
     calls={
-        **same(SAME),
+        **plain_calls(SAME),
         "allclose(a, b, rtol=1e-05, atol=1e-08)": (
             "bool(np.allclose(np.asarray(a), np.asarray(b), rtol, atol))"
         ),

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 __all__ = ["tree_flatten", "tree_leaves", "tree_map", "tree_unflatten"]
 
@@ -16,7 +16,7 @@ class PyTreeDef:
     """The structure of a tree, with a star for each leaf."""
 
     def __init__(self, tree: Any) -> None:
-        self.stars = _filled(tree, itertools.repeat(Star()))
+        self.stars = _fill(tree, itertools.repeat(LeafStar()))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PyTreeDef) and repr(self) == repr(other)
@@ -28,7 +28,7 @@ class PyTreeDef:
         return f"PyTreeDef({self.stars})"
 
 
-class Star:
+class LeafStar:
     """The placeholder for a leaf."""
 
     def __repr__(self) -> str:
@@ -53,16 +53,16 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 def tree_unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
     """Build a tree of the same structure from other leaves."""
-    return _filled(getattr(treedef, "stars", treedef), iter(leaves))
+    return _fill(getattr(treedef, "stars", treedef), iter(leaves))
 
 
-def _filled(tree: Any, leaves: Any) -> Any:
+def _fill(tree: Any, leaves: Any) -> Any:
     if tree is None:
         return None
     if isinstance(tree, dict):
-        return {key: _filled(tree[key], leaves) for key in sorted(tree)}
+        return {key: _fill(tree[key], leaves) for key in sorted(tree)}
     if isinstance(tree, (list, tuple)):
-        filled = [_filled(branch, leaves) for branch in tree]
+        filled = [_fill(branch, leaves) for branch in tree]
         return type(tree)(*filled) if hasattr(tree, "_fields") else type(tree)(filled)
     return next(leaves)
 
@@ -73,7 +73,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     return tree_unflatten(tree, [f(*found) for found in leaves])
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "jax.tree_util",
     calls={
         "tree_all(tree)": "all(tree_leaves(tree))",

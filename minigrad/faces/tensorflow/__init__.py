@@ -21,7 +21,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.faces import flow
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.tensorflow import config, debugging, errors, keras, linalg, math, nn, random
 from minigrad.faces.tensorflow.functions import function
 from minigrad.faces.tensorflow.modules import Module
@@ -30,12 +30,12 @@ from minigrad.faces.tensorflow.tensors import (
     Tensor,
     TensorShape,
     Variable,
+    as_tf,
     constant,
-    convert,
     convert_to_tensor,
-    in_its_words,
     is_tensor,
-    mapped,
+    map_structure,
+    tensor_function,
 )
 
 __all__ = [
@@ -65,22 +65,22 @@ __all__ = [
     "while_loop",
 ]
 
-split = in_its_words(flow.split)
+split = tensor_function(flow.split)
 
 
 def executing_eagerly() -> bool:
     """Return whether operators run at once: False while a function is being traced."""
-    return not errors.tracing()
+    return not errors.is_tracing()
 
 
 def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
     """Return the result of `true_fn` or `false_fn`; a graph holds both and runs one."""
-    return mapped(convert, mg.cond(pred, true_fn, false_fn))
+    return map_structure(as_tf, mg.cond(pred, true_fn, false_fn))
 
 
-def of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+def takes_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function so that its arguments are this module's tensors."""
-    return lambda *values: function(*map(convert, values))
+    return lambda *values: function(*map(as_tf, values))
 
 
 def while_loop(
@@ -91,17 +91,19 @@ def while_loop(
 ) -> tuple[Any, ...]:
     """Repeat the body while the condition is true; return the final loop variables."""
     start = [convert_to_tensor(x) for x in loop_vars]
-    cond, body = of_tensors(cond), of_tensors(body)
-    found: tuple[Any, ...] = mapped(convert, flow.repeated(cond, body, start, maximum_iterations))
+    cond, body = takes_tensors(cond), takes_tensors(body)
+    found: tuple[Any, ...] = map_structure(
+        as_tf, flow.run_while(cond, body, start, maximum_iterations)
+    )
     return found
 
 
-def spanned(*bounds: Any) -> Any:
+def loop_range(*bounds: Any) -> Any:
     """Return the range that a loop runs over, if its bounds are known only in the graph."""
     return builtins.range(*bounds)
 
 
-SPANNED = mg.script(spanned).converted
+SPANNED = mg.script(loop_range).converted
 
 
 def range(*bounds: Any, dtype: Any = None) -> Any:
@@ -110,29 +112,29 @@ def range(*bounds: Any, dtype: Any = None) -> Any:
         first, *rest = bounds if len(bounds) > 1 else (0, *bounds)
         return SPANNED(convert_to_tensor(first), *rest)
     numbers: list[Any] = [x.numpy() if isinstance(x, mg.Tensor) else x for x in bounds]
-    return convert(mg.arange(*numbers, dtype=dtype or flow.kind(numbers)))
+    return as_tf(mg.arange(*numbers, dtype=dtype or flow.default_dtype(numbers)))
 
 
 def print(*inputs: Any, output_stream: Any = None, sep: str = " ") -> None:
     """Print values; in a traced function, whenever its graph runs."""
-    if errors.tracing():
+    if errors.is_tracing():
         text = sep.join(str(x) for x in inputs if not is_tensor(x))
         for x in inputs:
             if is_tensor(x):
                 mg.Print(x, text)
     else:
         stream = sys.stderr if output_stream is None else output_stream
-        stream.write(sep.join(map(shown, inputs)) + "\n")
+        stream.write(sep.join(map(format_value, inputs)) + "\n")
 
 
-def shown(x: Any) -> str:
+def format_value(x: Any) -> str:
     """Return a value as `tf.print` prints it, such as [1 2.5]."""
     if not is_tensor(x):
         return str(x)
     return np.array2string(np.asarray(x), formatter={"float_kind": lambda n: f"{n:g}"})
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf",
     "TensorSpec bool=bool_ float32 float64 int32 int64 name_scope",
     calls=flow.CALLS
@@ -160,8 +162,8 @@ __getattr__ = face = Face(
         "tf.matmul(a, b)": "einsum tensordot",
         "x[i : i + 32]": "data",
     },
-    around=in_its_words,
-    kind=flow.kind,
-    packed=flow.packed,
+    around=tensor_function,
+    default_dtype=flow.default_dtype,
+    stack_list=flow.stack_list,
 )
 __dir__ = face.names

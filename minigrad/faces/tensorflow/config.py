@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 __all__ = ["functions_run_eagerly", "run_functions_eagerly"]
 
@@ -19,5 +19,5 @@ def functions_run_eagerly() -> bool:
     return EAGERLY[0]
 
 
-__getattr__ = face = Face("tf.config", calls={"list_physical_devices(device_type=None)": "[]"})
+__getattr__ = face = Compat("tf.config", calls={"list_physical_devices(device_type=None)": "[]"})
 __dir__ = face.names

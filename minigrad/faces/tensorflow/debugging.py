@@ -1,9 +1,9 @@
 """Checks that run with the graph: `tf.debugging.assert_equal`."""
 
-from minigrad.faces.face import Face
-from minigrad.faces.tensorflow.tensors import in_its_words
+from minigrad.faces.face import Compat
+from minigrad.faces.tensorflow.tensors import tensor_function
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf.debugging",
     calls={
         "Assert(condition, data)": "mg.Assert(condition)",
@@ -17,6 +17,6 @@ __getattr__ = face = Face(
         "assert_non_negative(x, message='')": "mg.Assert(mg.all(mg.greater_equal(x, 0)), message)",
         "assert_positive(x, message='')": "mg.Assert(mg.all(mg.greater(x, 0)), message)",
     },
-    around=in_its_words,
+    around=tensor_function,
 )
 __dir__ = face.names

@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Iterator
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
-__all__ = ["InvalidArgumentError", "following"]
+__all__ = ["InvalidArgumentError", "errors_as_tf"]
 
 
 class InvalidArgumentError(mg.GraphError):
@@ -24,7 +24,7 @@ FOUND_RUNNING = mg.ShapeError, mg.DtypeError, mg.AssertionFailed, mg.NumericErro
 
 
 @contextlib.contextmanager
-def following(graph: bool = False) -> Iterator[None]:
+def errors_as_tf(graph: bool = False) -> Iterator[None]:
     """Raise TensorFlow's errors inside the block; errors while tracing keep minigrad's classes.
 
     graph: whether a traced function is called, whose errors name the run if it came to that.
@@ -32,22 +32,22 @@ def following(graph: bool = False) -> Iterator[None]:
     try:
         yield
     except FOUND_RUNNING as error:
-        if tracing() or (graph and error.ran is None):
+        if is_tracing() or (graph and error.ran is None):
             raise
-        raise again(error, InvalidArgumentError) from None
+        raise error_as(error, InvalidArgumentError) from None
 
 
-def again(error: mg.GraphError, kind: type[mg.GraphError]) -> mg.GraphError:
+def error_as(error: mg.GraphError, kind: type[mg.GraphError]) -> mg.GraphError:
     """Return the same error as another exception class."""
     return kind(error.key, defined=error.defined, ran=error.ran, **error.fields)
 
 
-def tracing() -> bool:
+def is_tracing() -> bool:
     """Return whether a function is being traced."""
     return hasattr(mg.get_default_graph(), "captures")
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf.errors",
     "FailedPreconditionError=UninitializedError OpError=GraphError"
     " OperatorNotAllowedInGraphError=TraceError",

@@ -7,11 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import not_again
+from minigrad.faces.face import new_variable_error
 from minigrad.faces.flow import RULES
 from minigrad.faces.tensorflow import config
-from minigrad.faces.tensorflow.errors import NotTheSignature, again, following
-from minigrad.faces.tensorflow.tensors import NOW, Held, Variable, convert, mapped, set_recording
+from minigrad.faces.tensorflow.errors import NotTheSignature, error_as, errors_as_tf
+from minigrad.faces.tensorflow.tensors import (
+    NOW,
+    Variable,
+    VariableKey,
+    as_tf,
+    map_structure,
+    set_recording,
+)
 from minigrad.faces.ties import following as by_rules
 
 __all__ = ["Function", "function"]
@@ -35,7 +42,7 @@ class Function(TRACED):  # type: ignore[misc]
         if autograph:
             converted = mg.script(python_function, strict=False).converted
         self._begin = functools.partial(
-            super().__init__, on_tensors(python_function, converted), None, input_signature
+            super().__init__, wrap_for_tracing(python_function, converted), None, input_signature
         )
         self._begin()
         self._earlier = self._concrete = 0
@@ -54,8 +61,8 @@ class Function(TRACED):  # type: ignore[misc]
             self._begin()
             found, made, _ = self._run(args, kwargs)
         if made:
-            raise not_again(self.__name__)
-        return mapped(convert, found)
+            raise new_variable_error(self.__name__)
+        return map_structure(as_tf, found)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
         """Run the function; return the result, variables made, and prior values of changed ones."""
@@ -69,11 +76,13 @@ class Function(TRACED):  # type: ignore[misc]
         NOW.made.append(made)
         NOW.kept.append(kept)
         try:
-            with following(graph=True), set_recording(), by_rules(RULES):
-                found = super().__call__(*mapped(held, args), **mapped(held, kwargs))
+            with errors_as_tf(graph=True), set_recording(), by_rules(RULES):
+                found = super().__call__(
+                    *map_structure(as_traceable, args), **map_structure(as_traceable, kwargs)
+                )
                 return found, made, kept
         except mg.FeedError as error:
-            raise again(error, NotTheSignature) from None
+            raise error_as(error, NotTheSignature) from None
         finally:
             NOW.draws.pop()
             NOW.made.pop()
@@ -87,10 +96,10 @@ class Function(TRACED):  # type: ignore[misc]
         """Trace a graph for arguments of these kinds; return it as a function of tensors."""
         self._concrete += 1
         graph = mg.make_graph(self.python_function)(*(args or self.input_signature or ()))
-        return Concrete(self, graph)
+        return ConcreteFunction(self, graph)
 
 
-def on_tensors(
+def wrap_for_tracing(
     python_function: Callable[..., Any], converted: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Wrap a function for tracing; values that it captures aren't checked at later calls."""
@@ -99,21 +108,21 @@ def on_tensors(
     def stands(x: Any) -> Any:
         if isinstance(x, mg.Node) and code is not None:
             x.code, x.lasti = code, 0  # the line of the function's `def`
-        return x.variable() if isinstance(x, Held) else convert(x)
+        return x.variable() if isinstance(x, VariableKey) else as_tf(x)
 
     @functools.wraps(python_function)
     def traced(*args: Any, **kwargs: Any) -> Any:
-        return converted(*mapped(stands, args), **mapped(stands, kwargs))
+        return converted(*map_structure(stands, args), **map_structure(stands, kwargs))
 
     return traced
 
 
-def held(x: Any) -> Any:
+def as_traceable(x: Any) -> Any:
     """Return a Variable's traceable form; anything else unchanged."""
     return x.held if isinstance(x, Variable) else x
 
 
-class Concrete:
+class ConcreteFunction:
     """One graph of a function, which can be called like the function."""
 
     def __init__(self, owner: Function, graph: mg.Graph) -> None:

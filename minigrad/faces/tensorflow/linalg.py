@@ -1,9 +1,9 @@
 """Products of matrices: `tf.linalg.matvec`."""
 
-from minigrad.faces.face import Face
-from minigrad.faces.tensorflow.tensors import in_its_words
+from minigrad.faces.face import Compat
+from minigrad.faces.tensorflow.tensors import tensor_function
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf.linalg",
     calls={
         "matmul(a, b, transpose_a=False, transpose_b=False)": (
@@ -13,6 +13,6 @@ __getattr__ = face = Face(
         "matvec(a, b)": "mg.matmul(a, b)",
         "norm(x)": "mg.sqrt(mg.sum(mg.square(x)))",
     },
-    around=in_its_words,
+    around=tensor_function,
 )
 __dir__ = face.names

@@ -1,8 +1,8 @@
 """The same functions under a longer name: `tf.math.reduce_sum`."""
 
 from minigrad.faces import flow
-from minigrad.faces.face import Face
-from minigrad.faces.tensorflow.tensors import in_its_words
+from minigrad.faces.face import Compat
+from minigrad.faces.tensorflow.tensors import tensor_function
 
 MORE = {
     "cumsum(x, axis=0)": "mg.cumsum(x, axis)",
@@ -14,7 +14,11 @@ MORE = {
     "softplus(x)": "mg.softplus(x)",
 }
 
-__getattr__ = face = Face(
-    "tf.math", calls=flow.MATHS | MORE, around=in_its_words, kind=flow.kind, packed=flow.packed
+__getattr__ = face = Compat(
+    "tf.math",
+    calls=flow.MATHS | MORE,
+    around=tensor_function,
+    default_dtype=flow.default_dtype,
+    stack_list=flow.stack_list,
 )
 __dir__ = face.names

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face, within_body
-from minigrad.faces.tensorflow.errors import tracing
-from minigrad.faces.tensorflow.tensors import NOW, constant, convert
+from minigrad.faces.face import Compat, random_in_body_error
+from minigrad.faces.tensorflow.errors import is_tracing
+from minigrad.faces.tensorflow.tensors import NOW, as_tf, constant
 
 __all__ = ["normal", "set_seed", "uniform"]
 
@@ -30,7 +30,9 @@ def normal(
     seed: int | None = None,
 ) -> Any:
     """Draw numbers from a normal distribution."""
-    return drawn(lambda: mg.randn(*shape, seed=used(seed), dtype=dtype).data * stddev + mean)
+    return redraw_each_call(
+        lambda: mg.randn(*shape, seed=next_seed(seed), dtype=dtype).data * stddev + mean
+    )
 
 
 def uniform(
@@ -43,12 +45,16 @@ def uniform(
     """Draw numbers from [minval, maxval); integers if `dtype` is an integer type."""
     if dtype in (mg.int32, mg.int64):
         low, high = int(minval), int(maxval)
-        return drawn(lambda: mg.randint(low, high, *shape, seed=used(seed), dtype=dtype).data)
+        return redraw_each_call(
+            lambda: mg.randint(low, high, *shape, seed=next_seed(seed), dtype=dtype).data
+        )
     spread = maxval - minval
-    return drawn(lambda: mg.rand(*shape, seed=used(seed), dtype=dtype).data * spread + minval)
+    return redraw_each_call(
+        lambda: mg.rand(*shape, seed=next_seed(seed), dtype=dtype).data * spread + minval
+    )
 
 
-def used(seed: int | None) -> int | None:
+def next_seed(seed: int | None) -> int | None:
     """Return the seed for one use of `seed`; the next use gets a different one."""
     if seed is None:
         return None
@@ -56,18 +62,18 @@ def used(seed: int | None) -> int | None:
     return seed + (USES[seed] << 32)
 
 
-def drawn(draw: Callable[[], Any]) -> Any:
+def redraw_each_call(draw: Callable[[], Any]) -> Any:
     """Return random values; a traced function draws them again before each of its calls."""
-    if not tracing():
+    if not is_tracing():
         return constant(draw())
     graph: Any = mg.get_default_graph()
     if graph.outer is not None:
-        raise within_body("tf.random")
+        raise random_in_body_error("tf.random")
     held = NOW.now_and_later(draw)
-    return convert(held * 1)
+    return as_tf(held * 1)
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf.random", lacks={"tf.random.normal(shape, stddev=0.1)": "truncated_normal"}
 )
 __dir__ = face.names

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import used_up
+from minigrad.faces.face import tape_used_error
 from minigrad.faces.flow import RULES
-from minigrad.faces.tensorflow.tensors import NOW, Variable, convert, leaves, mapped
+from minigrad.faces.tensorflow.tensors import NOW, Variable, as_tf, leaves, map_structure
 from minigrad.faces.ties import following as by_rules
 
 __all__ = ["GradientTape", "UnconnectedGradients"]
@@ -72,20 +72,20 @@ class GradientTape:
         `unconnected_gradients="zero"`. RuntimeError for a second time, unless it is persistent.
         """
         if self._used and not self.persistent:
-            raise used_up("GradientTape")
+            raise tape_used_error("GradientTape")
         self._used = True
-        xs = [x for x in leaves(sources) if self._follows(x)]
+        xs = [x for x in leaves(sources) if self._is_watched(x)]
         seeds = None if output_gradients is None else [*leaves(output_gradients)]
-        found = dict(zip(map(id, xs), slopes([*leaves(target)], xs, seeds), strict=True))
+        found = dict(zip(map(id, xs), compute_gradients([*leaves(target)], xs, seeds), strict=True))
         zero = unconnected_gradients == "zero"
 
         def answer(x: Any) -> Any:
             g = found.get(id(x))
-            return convert(mg.zeros_like(x)) if g is None and zero else g
+            return as_tf(mg.zeros_like(x)) if g is None and zero else g
 
-        return mapped(answer, sources)
+        return map_structure(answer, sources)
 
-    def _follows(self, x: Any) -> bool:
+    def _is_watched(self, x: Any) -> bool:
         """Return whether x is watched (explicitly or automatically) or has a recorded history."""
         if isinstance(x, Variable):
             accessed = self.watch_accessed_variables and x.trainable
@@ -94,18 +94,20 @@ class GradientTape:
         return bool(made) or any(x is one for one in self._watched)
 
 
-def slopes(ys: Sequence[Any], xs: Sequence[Any], seeds: Sequence[Any] | None) -> list[Any]:
+def compute_gradients(
+    ys: Sequence[Any], xs: Sequence[Any], seeds: Sequence[Any] | None
+) -> list[Any]:
     """Return the gradients as this module's tensors; None if no y depends on an x."""
     given = [mg.ones_like(y) for y in ys] if seeds is None else seeds
-    pairs = [(y, g) for y, g in zip(ys, given, strict=True) if followed(y)]
+    pairs = [(y, g) for y, g in zip(ys, given, strict=True) if has_history(y)]
     if not pairs or not xs:
         return [None] * len(xs)
     reached, weights = map(list, zip(*pairs, strict=True))
     again = {"retain_graph": True, "create_graph": bool(NOW.tapes), "allow_unused": True}
     with by_rules(RULES):
-        return [*map(convert, mg.grad(reached, [*xs], weights, **again))]
+        return [*map(as_tf, mg.grad(reached, [*xs], weights, **again))]
 
 
-def followed(y: Any) -> bool:
+def has_history(y: Any) -> bool:
     """Return whether y has a recorded history."""
     return isinstance(y, mg.Node) or bool(y.requires_grad) or y.creator is not None

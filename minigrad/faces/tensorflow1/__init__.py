@@ -17,10 +17,10 @@ from typing import Any
 
 import minigrad as mg
 from minigrad.faces import flow
-from minigrad.faces.face import Face
-from minigrad.faces.flow import kind, packed, split
+from minigrad.faces.face import Compat
+from minigrad.faces.flow import default_dtype, split, stack_list
 from minigrad.faces.tensorflow1 import errors, nn, train
-from minigrad.faces.tensorflow1.sessions import Session, drawn
+from minigrad.faces.tensorflow1.sessions import Session, redraw_each_run
 
 __all__ = [
     "Graph",
@@ -64,7 +64,7 @@ def Variable(initial_value: Any, name: str | None = None, dtype: Any = None) -> 
         initial_value = initial_value()
     if isinstance(initial_value, mg.Node):
         initial_value = Session(initial_value.graph).run(initial_value)
-    return mg.Variable(initial_value, name, dtype or kind(initial_value))
+    return mg.Variable(initial_value, name, dtype or default_dtype(initial_value))
 
 
 def get_variable(
@@ -87,7 +87,7 @@ def while_loop(
     maximum_iterations: int | None = None,
 ) -> Any:
     """Build a loop; a single loop variable is passed and returned without a tuple."""
-    found = flow.repeated(cond, body, loop_vars, maximum_iterations)
+    found = flow.run_while(cond, body, loop_vars, maximum_iterations)
     return found if len(found) > 1 else found[0]
 
 
@@ -97,19 +97,21 @@ def Print(input_: Any, data: Sequence[Any], message: str = "") -> Any:
         return input_ * 1
 
 
-def named(x: Any, name: str | None) -> mg.Node:
+def with_name(x: Any, name: str | None) -> mg.Node:
     """Return x as a node, named if a name is given; plain numbers become a constant."""
     node = x if isinstance(x, mg.Node) else mg.constant(x)
     node.name = name or node.name
     return node
 
 
-def calls(table: dict[str, str]) -> dict[str, str]:
+def named_calls(table: dict[str, str]) -> dict[str, str]:
     """Return a table of calls that make one node each, with an optional name."""
-    return {f"{theirs[:-1]}, name=None)": f"named({ours}, name)" for theirs, ours in table.items()}
+    return {
+        f"{theirs[:-1]}, name=None)": f"with_name({ours}, name)" for theirs, ours in table.items()
+    }
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf",
     "assign bool=bool_ control_dependencies float32 float64"
     " global_variables_initializer group int32 int64 name_scope reset_default_graph"
@@ -135,16 +137,16 @@ __getattr__ = face = Face(
         "zeros_initializer()": "lambda shape: mg.zeros(shape)",
     }
     | flow.LOOPS
-    | calls(
+    | named_calls(
         flow.CALLS
         | {
-            "constant(value, dtype=None)": "mg.constant(value, dtype or kind(value))",
+            "constant(value, dtype=None)": "mg.constant(value, dtype or default_dtype(value))",
             "random_normal(shape, mean=0.0, stddev=1.0, dtype=mg.float32, seed=None)": (
-                "drawn(shape, dtype, seed, lambda one:"
+                "redraw_each_run(shape, dtype, seed, lambda one:"
                 " mg.randn(shape, seed=one, dtype=dtype) * stddev + mean)"
             ),
             "random_uniform(shape, minval=0.0, maxval=1.0, dtype=mg.float32, seed=None)": (
-                "drawn(shape, dtype, seed, lambda one:"
+                "redraw_each_run(shape, dtype, seed, lambda one:"
                 " mg.rand(shape, seed=one, dtype=dtype) * (maxval - minval) + minval)"
             ),
         }
@@ -155,10 +157,10 @@ __getattr__ = face = Face(
         "tf.nn.relu(tf.matmul(x, W) + b)": "layers",
         "x.shape": "shape size rank",
     },
-    drawn=drawn,
+    redraw_each_run=redraw_each_run,
     flow=flow,
-    kind=kind,
-    named=named,
-    packed=packed,
+    default_dtype=default_dtype,
+    with_name=with_name,
+    stack_list=stack_list,
 )
 __dir__ = face.names

@@ -1,8 +1,8 @@
 """TensorFlow 1's errors while a session runs: `except tf.errors.InvalidArgumentError:`."""
 
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf.errors",
     "FailedPreconditionError=UninitializedError InvalidArgumentError=NotFedError"
     " OpError=GraphError OperatorNotAllowedInGraphError=TraceError",

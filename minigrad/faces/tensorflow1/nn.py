@@ -7,7 +7,7 @@ from typing import Any
 
 import minigrad as mg
 from minigrad.faces import flow
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.flow import conv2d
 from minigrad.faces.tensorflow1 import rnn_cell
 
@@ -17,7 +17,7 @@ __all__ = ["conv2d", "dynamic_rnn", "max_pool", "rnn_cell"]
 def max_pool(x: Any, ksize: Sequence[int], strides: Sequence[int], padding: str = "VALID") -> Any:
     """Return the maximum of each full window of (batch, height, width, channels)."""
     if padding != "VALID":
-        raise face.refuse("max_pool")
+        raise face.error_for("max_pool")
     return flow.max_pool(x, ksize, strides)
 
 
@@ -38,20 +38,20 @@ def dynamic_rnn(
     if hasattr(cell, "build"):
         cell.build(inputs.shape[-1])
     if initial_state is None:
-        initial_state = zeros(inputs[:, 0, :1], cell.state_size)
+        initial_state = zero_state(inputs[:, 0, :1], cell.state_size)
     outputs, state = mg.dynamic_rnn(cell, inputs, sequence_length, initial_state)
     return (mg.swapaxes(outputs, 0, 1) if time_major else outputs), state
 
 
-def zeros(like: Any, size: Any) -> Any:
+def zero_state(like: Any, size: Any) -> Any:
     """Return a state of zeros for each row, of one width or a tuple of widths."""
     if isinstance(size, tuple):
-        parts = [zeros(like, one) for one in size]
+        parts = [zero_state(like, one) for one in size]
         return type(size)(*parts) if hasattr(size, "_fields") else tuple(parts)
     return mg.zeros_like(like) @ mg.zeros((1, int(size)))
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf.nn",
     flow.NN,
     calls=flow.NN_CALLS | {"softmax_cross_entropy_with_logits_v2(labels, logits)": flow.ENTROPY},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 __all__ = ["BasicLSTMCell", "BasicRNNCell", "GRUCell", "LSTMCell", "LSTMStateTuple"]
 
@@ -100,5 +100,5 @@ class LSTMCell(BasicLSTMCell):
     """BasicLSTMCell under its later name."""
 
 
-__getattr__ = face = Face("tf.nn.rnn_cell")
+__getattr__ = face = Compat("tf.nn.rnn_cell")
 __dir__ = face.names

@@ -7,7 +7,7 @@ from typing import Any
 
 import minigrad as mg
 from minigrad.faces import flow
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.ties import following
 
 __all__ = ["AdamOptimizer", "GradientDescentOptimizer", "MomentumOptimizer"]
@@ -52,5 +52,7 @@ class AdamOptimizer(GradientDescentOptimizer):
         return mg.optim.Adam(variables, **self._options)
 
 
-__getattr__ = face = Face("tf.train", of="train", lacks={"graph.save(path, session=sess)": "Saver"})
+__getattr__ = face = Compat(
+    "tf.train", of="train", lacks={"graph.save(path, session=sess)": "Saver"}
+)
 __dir__ = face.names

@@ -9,7 +9,7 @@
 (4.0, '((x ** TensorConstant{2}) + TensorConstant{3})')
 """
 
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.theano import compile, config, gradient, ifelse, loops, printing, tensor
 from minigrad.faces.theano.compile import In, function, shared
 from minigrad.faces.theano.gradient import grad
@@ -31,7 +31,7 @@ __all__ = [
     "tensor",
 ]
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "theano",
     calls={
         f"{name}(*args, **kwargs)": f"loops.{name}(*args, **kwargs)"

@@ -10,14 +10,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import Face, ordered
+from minigrad.faces.face import Compat, as_tuple
 from minigrad.faces.theano import config
 from minigrad.faces.theano.tensor.basic import (
     TensorSharedVariable,
     TensorVariable,
     ancestors,
-    literal,
-    nodes,
+    lift,
+    to_nodes,
 )
 
 __all__ = ["Function", "In", "MissingInputError", "UnusedInputError", "function", "shared"]
@@ -59,7 +59,7 @@ ERRORS: dict[str, type[mg.GraphError]] = {
 
 
 @contextlib.contextmanager
-def as_theano() -> Iterator[None]:
+def errors_as_theano() -> Iterator[None]:
     """Convert errors inside the block to Theano's classes."""
     try:
         yield
@@ -93,7 +93,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run once; return one array, or a list or dict of arrays."""
-        names = [x.name or nodes(x.variable).name for x in self.inputs]
+        names = [x.name or to_nodes(x.variable).name for x in self.inputs]
         values = [x.value for x in self.inputs]
         for i in range(len(names)):
             if i < len(args) or names[i] in kwargs:
@@ -102,7 +102,7 @@ class Function:
         if len(args) > len(names) or not known.issuperset(kwargs) or any(x is None for x in values):
             shown = ", ".join([*(f"#{i + 1}" for i in range(len(args))), *kwargs]) or "-"
             raise BadInput("function_arguments", expected=", ".join(names) or "-", given=shown)
-        with as_theano():
+        with errors_as_theano():
             taken = [check_input(x, value) for x, value in zip(self.inputs, values, strict=True)]
             found = self.program(*taken)
         arrays = [np.asarray(x) for x in found or ()]
@@ -146,47 +146,47 @@ def function(
     """
     given = [x if isinstance(x, In) else In(x) for x in inputs]
     taken = [x._replace(allow_downcast=x.allow_downcast or allow_input_downcast) for x in given]
-    listed = outputs.values() if isinstance(outputs, dict) else ordered(outputs)
+    listed = outputs.values() if isinstance(outputs, dict) else as_tuple(outputs)
     present = [x for x in listed if x is not None]
-    with as_theano():
-        changed, replaced = paired(updates), paired(givens)
+    with errors_as_theano():
+        changed, replaced = check_pairs(updates), check_pairs(givens)
         program = mg.theano_function(
-            nodes([x.variable for x in taken]), nodes(present) or None, changed, replaced
+            to_nodes([x.variable for x in taken]), to_nodes(present) or None, changed, replaced
         )
-    read = [*nodes(present), *(x for _, x in (*changed, *replaced) if isinstance(x, mg.Node))]
+    read = [*to_nodes(present), *(x for _, x in (*changed, *replaced) if isinstance(x, mg.Node))]
     expect_used(taken, ancestors(read), on_unused_input)
     return Function(taken, outputs, program)
 
 
-def paired(pairs: Any) -> list[tuple[mg.Node, Any]]:
+def check_pairs(pairs: Any) -> list[tuple[mg.Node, Any]]:
     """Return pairs of a node and its new value; raise NoSuchVariable if their dtypes differ."""
     found = [*(pairs.items() if isinstance(pairs, Mapping) else pairs or ())]
     for x, value in found:
-        expected, dtype = nodes(x).dtype, literal(value).dtype
+        expected, dtype = to_nodes(x).dtype, lift(value).dtype
         same = dtype == expected or not isinstance(value, TensorVariable)
         if not same:
             about: dict[str, Any] = {"name": x.node.name, "expected": expected, "dtype": dtype}
             raise NoSuchVariable("face_other_type", **about)
-    return [(nodes(x), nodes(value)) for x, value in found]
+    return [(to_nodes(x), to_nodes(value)) for x, value in found]
 
 
 def expect_used(inputs: list[In], read: set[mg.Node], otherwise: str) -> None:
     """Raise an error, or warn, if nothing reads an input."""
     for x in inputs:
-        if nodes(x.variable) not in read and otherwise != "ignore":
-            error = UnusedInputError("face_unused_input", name=nodes(x.variable).name)
+        if to_nodes(x.variable) not in read and otherwise != "ignore":
+            error = UnusedInputError("face_unused_input", name=to_nodes(x.variable).name)
             if otherwise == "raise":
                 raise error
             warnings.warn(str(error), stacklevel=3)
 
 
-def evaluated(x: TensorVariable, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
+def evaluate(x: TensorVariable, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
     """Return the value of a variable, given the values of its inputs."""
     given = inputs_to_values or {}
     return function([*given], x, on_unused_input="ignore")(*given.values())
 
 
-TensorVariable.eval = evaluated
+TensorVariable.eval = evaluate
 
-__getattr__ = face = Face("theano.compile")
+__getattr__ = face = Compat("theano.compile")
 __dir__ = face.names

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import minigrad as mg
 from minigrad.faces import ties
-from minigrad.faces.face import Face, ordered
-from minigrad.faces.theano.tensor.basic import TensorVariable, ancestors, symbolic
+from minigrad.faces.face import Compat, as_tuple
+from minigrad.faces.theano.tensor.basic import TensorVariable, ancestors, on_variables
 from minigrad.faces.ties import following
 
 __all__ = ["DisconnectedInputError", "grad"]
@@ -36,8 +36,8 @@ def grad(
     """
     if cost.ndim:
         raise NotOneNumber("scalar_only", shape=cost.node.shape)
-    targets = [x.node for x in ordered(wrt)]
-    y = held(cost.node, [x.node for x in consider_constant or ()])
+    targets = [x.node for x in as_tuple(wrt)]
+    y = stop_gradients(cost.node, [x.node for x in consider_constant or ()])
     found = []
     with following(ties.FIRST | ties.EACH):
         slopes = mg.gradients(y, targets)
@@ -52,7 +52,7 @@ def grad(
     return found if isinstance(wrt, (list, tuple)) else found[0]
 
 
-def held(y: mg.Node, constants: Sequence[mg.Node]) -> Any:
+def stop_gradients(y: mg.Node, constants: Sequence[mg.Node]) -> Any:
     """Return y rebuilt so that no gradient flows through `constants`."""
     new: dict[mg.Node, Any] = {x: mg.stop_gradient(x) for x in constants}
     for node in sorted(ancestors([y]), key=lambda x: x.order):
@@ -62,7 +62,7 @@ def held(y: mg.Node, constants: Sequence[mg.Node]) -> Any:
     return new.get(y, y)
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "theano.gradient",
     calls={"disconnected_grad(x)": "mg.stop_gradient(x)", "zero_grad(x)": "mg.stop_gradient(x)"},
     lacks={
@@ -70,6 +70,6 @@ __getattr__ = face = Face(
         "T.stack([T.grad(g[i], x) for i in range(3)])": "hessian",
         "T.grad(T.sum(y * v), x)": "Lop Rop",
     },
-    around=symbolic,
+    around=on_variables,
 )
 __dir__ = face.names

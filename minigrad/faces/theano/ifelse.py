@@ -1,16 +1,16 @@
 """Theano's branch: `from minigrad.faces.theano.ifelse import ifelse`."""
 
-from minigrad.faces.face import Face
-from minigrad.faces.theano.tensor.basic import symbolic, together
+from minigrad.faces.face import Compat
+from minigrad.faces.theano.tensor.basic import on_variables, promote
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "theano.ifelse",
     calls={
         "ifelse(condition, then_branch, else_branch)": (
             "mg.cond(condition, *constantly(then_branch, else_branch))"
         )
     },
-    around=symbolic,
-    constantly=lambda *pair: [lambda x=x: x for x in together(*pair)],
+    around=on_variables,
+    constantly=lambda *pair: [lambda x=x: x for x in promote(*pair)],
 )
 __dir__ = face.names

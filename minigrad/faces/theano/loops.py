@@ -8,13 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import Face
-from minigrad.faces.theano.tensor.basic import Length, TensorVariable, nodes, variable, wrapped
+from minigrad.faces.face import Compat
+from minigrad.faces.theano.tensor.basic import (
+    Length,
+    TensorVariable,
+    as_variable,
+    to_nodes,
+    to_variables,
+)
 
 __all__ = ["scan"]
 
 
-class Output(NamedTuple):
+class ScanOutput(NamedTuple):
     """An output of a loop: its initial value, and which past values (taps) each step reads."""
 
     initial: Any = None
@@ -23,16 +29,16 @@ class Output(NamedTuple):
     def window(self) -> list[mg.Node]:
         """Return the initial past values, the newest last."""
         if self.taps == (-1,):
-            return [nodes(variable(self.initial))]
-        return [nodes(self.initial[i]) for i in range(-min(self.taps))]
+            return [to_nodes(as_variable(self.initial))]
+        return [to_nodes(self.initial[i]) for i in range(-min(self.taps))]
 
 
-class Last(TensorVariable):
+class LastOutput(TensorVariable):
     """The output of a loop of unknown length: only its last value, `[-1]`, is available."""
 
     @property
     def node(self) -> Any:
-        raise face.refuse("n_steps")
+        raise face.error_for("n_steps")
 
     def __init__(self, node: Any) -> None:
         super().__init__(None)
@@ -58,27 +64,27 @@ def scan(
     a beginning for, and the non-sequences. Where the number of steps is known only when it runs,
     and there is no sequence, the last outputs are all there is.
     """
-    along = [nodes(variable(x)) for x in listed(sequences)]
-    outputs, others = [parse_output(x) for x in listed(outputs_info)], listed(non_sequences)
+    along = [to_nodes(as_variable(x)) for x in as_list(sequences)]
+    outputs, others = [parse_output(x) for x in as_list(outputs_info)], as_list(non_sequences)
     past = [i for i, x in enumerate(outputs) if x.taps]
 
     def step(windows: Any, xs: Any) -> Any:
         pairs = zip(past, windows, strict=True)
         before = [window[tap] for i, window in pairs for tap in outputs[i].taps]
-        found = result_nodes(fn(*wrapped([*xs[: len(along)], *before]), *others))
+        found = result_nodes(fn(*to_variables([*xs[: len(along)], *before]), *others))
         kept = zip(past, windows, strict=True)
         return [[*window[1:], found[i]] for i, window in kept], found
 
     start = [outputs[i].window() for i in past]
     if isinstance(n_steps, TensorVariable) and not isinstance(n_steps, Length):
-        found = [Last(window[-1]) for window in repeated(step, start, n_steps.node)]
+        found = [LastOutput(window[-1]) for window in repeat_step(step, start, n_steps.node)]
     else:
-        _, ys = mg.scan(step, start, steps(along, n_steps, go_backwards))
-        found = wrapped(ys)
+        _, ys = mg.scan(step, start, scan_inputs(along, n_steps, go_backwards))
+        found = to_variables(ys)
     return found[0] if len(found) == 1 else found, {}
 
 
-def repeated(step: Callable[..., Any], start: Any, times: mg.Node) -> Any:
+def repeat_step(step: Callable[..., Any], start: Any, times: mg.Node) -> Any:
     """Return the state after `times` steps, a number known only at run time."""
     first = mg.cast(times, mg.int64) * 0
     _, windows = mg.while_loop(
@@ -87,7 +93,7 @@ def repeated(step: Callable[..., Any], start: Any, times: mg.Node) -> Any:
     return windows
 
 
-def steps(along: list[Any], n_steps: Any, backwards: bool) -> list[Any]:
+def scan_inputs(along: list[Any], n_steps: Any, backwards: bool) -> list[Any]:
     """Return what a loop runs along: its sequences, or as many numbers as it has steps."""
     if isinstance(n_steps, Length):
         along = [*along, n_steps.ones if n_steps.ones is not None else np.ones(n_steps.known)]
@@ -96,12 +102,12 @@ def steps(along: list[Any], n_steps: Any, backwards: bool) -> list[Any]:
     return [x[::-1] for x in along] if backwards else along
 
 
-def parse_output(info: Any) -> Output:
+def parse_output(info: Any) -> ScanOutput:
     """Make an Output from an item of `outputs_info`: None, an initial value, or a dict with one."""
     if isinstance(info, Mapping):
         taps = info.get("taps", [-1] if "initial" in info else [])
-        return Output(info.get("initial"), tuple(taps))
-    return Output() if info is None else Output(info, (-1,))
+        return ScanOutput(info.get("initial"), tuple(taps))
+    return ScanOutput() if info is None else ScanOutput(info, (-1,))
 
 
 def result_nodes(found: Any) -> list[mg.Node]:
@@ -109,23 +115,23 @@ def result_nodes(found: Any) -> list[mg.Node]:
     pair = isinstance(found, (list, tuple)) and len(found) == 2
     given = found[0] if pair and isinstance(found[1], Mapping) else found
     if isinstance(given, Mapping) or (given is not found and found[1]):
-        raise face.refuse("updates")
-    return [nodes(variable(x)) for x in listed(given)]
+        raise face.error_for("updates")
+    return [to_nodes(as_variable(x)) for x in as_list(given)]
 
 
-def listed(x: Any) -> list[Any]:
+def as_list(x: Any) -> list[Any]:
     """Return None, one item or several as a list."""
     return [] if x is None else [*x] if isinstance(x, (list, tuple)) else [x]
 
 
-def _last(found: Any) -> Any:
+def _last_step(found: Any) -> Any:
     ys, updates = found
     return ([y[-1] for y in ys] if isinstance(ys, list) else ys[-1]), updates
 
 
 FOLD = "fn, sequences, outputs_info, non_sequences=None"
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "theano.scan_module",
     calls={
         f"foldl({FOLD})": "last(scan(fn, sequences, outputs_info, non_sequences))",
@@ -140,7 +146,7 @@ __getattr__ = face = Face(
         "theano.function([], [], updates=[(w, w + 1)])": "updates",
         "theano.scan(f, n_steps=10)": "until",
     },
-    last=_last,
+    last=_last_step,
     scan=scan,
 )
 __dir__ = face.names

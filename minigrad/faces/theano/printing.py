@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face, ordered
-from minigrad.faces.theano.tensor.basic import TensorVariable, symbolic
+from minigrad.faces.face import Compat, as_tuple
+from minigrad.faces.theano.tensor.basic import TensorVariable, on_variables
 
 __all__ = ["Print", "debugprint", "pp"]
 
@@ -30,19 +30,19 @@ NAMES = {"Greater": "gt", "GreaterEqual": "ge", "Less": "lt", "LessEqual": "le",
 
 def pp(x: TensorVariable) -> str:
     """Return an expression as one line of text."""
-    return _line(x.node)
+    return _format_line(x.node)
 
 
-def _line(node: mg.Node) -> str:
+def _format_line(node: mg.Node) -> str:
     if not node.inputs:
-        return _leaf(node)
-    inputs, name = [*map(_line, node.inputs)], node.op.name
+        return _format_leaf(node)
+    inputs, name = [*map(_format_line, node.inputs)], node.op.name
     if name in FORMS:
         return FORMS[name].format(*inputs)
     return f"{NAMES.get(name, name.lower())}({', '.join(inputs)})"
 
 
-def _leaf(node: mg.Node) -> str:
+def _format_leaf(node: mg.Node) -> str:
     """Return a node's name, or a constant's value; integers have no decimal point."""
     if node.op.name != "Constant":
         return node.name
@@ -52,32 +52,32 @@ def _leaf(node: mg.Node) -> str:
 
 def debugprint(obj: Any, file: Any = None) -> str | None:
     """Print a graph as a tree, inputs below their readers; file="str" returns the text."""
-    outputs = [x.node for x in ordered(getattr(obj, "outputs", obj))]
+    outputs = [x.node for x in as_tuple(getattr(obj, "outputs", obj))]
     known: dict[mg.Node, str] = {}
-    text = "".join(f"{line}\n" for y in outputs for line in _tree(y, known))
+    text = "".join(f"{line}\n" for y in outputs for line in _tree_lines(y, known))
     if file == "str":
         return text
     print(text, end="", file=file)
     return None
 
 
-def _tree(
+def _tree_lines(
     node: mg.Node, known: dict[mg.Node, str], bar: str = "", indent: str = ""
 ) -> Iterator[str]:
     """Yield the lines of a node and, where it appears first, of its inputs."""
     inputs = () if node in known else node.inputs
-    mark = known.setdefault(node, _letters(len(known)))
-    yield f"{bar}{node.op.name if node.inputs else _leaf(node)} [id {mark}]" + (
+    mark = known.setdefault(node, _letter_id(len(known)))
+    yield f"{bar}{node.op.name if node.inputs else _format_leaf(node)} [id {mark}]" + (
         " ''   " if node.inputs else ""
     )
     for i, x in enumerate(inputs):
         below = "  " if i == len(inputs) - 1 else " |"
-        yield from _tree(x, known, f"{indent} |", indent + below)
+        yield from _tree_lines(x, known, f"{indent} |", indent + below)
 
 
-def _letters(n: int) -> str:
+def _letter_id(n: int) -> str:
     """Return the n-th id: A, B … Z, AA, AB …"""
-    return (_letters(n // 26 - 1) if n >= 26 else "") + chr(ord("A") + n % 26)
+    return (_letter_id(n // 26 - 1) if n >= 26 else "") + chr(ord("A") + n % 26)
 
 
 class Print:
@@ -88,8 +88,8 @@ class Print:
 
     def __call__(self, x: TensorVariable) -> Any:
         """Return the same value, which is printed whenever it is computed."""
-        return symbolic(mg.Print)(x, f"{self.message} __str__ =")
+        return on_variables(mg.Print)(x, f"{self.message} __str__ =")
 
 
-__getattr__ = face = Face("theano.printing")
+__getattr__ = face = Compat("theano.printing")
 __dir__ = face.names

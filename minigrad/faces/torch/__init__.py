@@ -18,10 +18,10 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.ties import ops
 from minigrad.faces.torch import autograd, cuda, func, jit, nn, optim, utils
-from minigrad.faces.torch.tensors import Tensor, as_torch, extreme, of_torch
+from minigrad.faces.torch.tensors import Tensor, as_torch, max_or_min, returns_torch
 
 __all__ = [
     "Tensor",
@@ -51,12 +51,12 @@ LIKE_US = "dtype=dtype, requires_grad=requires_grad"
 
 def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the maximum, (values, indices) along `dim`, or the larger of two tensors."""
-    return extreme(mg.max, x, dim, keepdim)
+    return max_or_min(mg.max, x, dim, keepdim)
 
 
 def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the minimum, (values, indices) along `dim`, or the smaller of two tensors."""
-    return extreme(mg.min, x, dim, keepdim)
+    return max_or_min(mg.min, x, dim, keepdim)
 
 
 def _method(function: Any) -> Any:
@@ -83,9 +83,9 @@ def topk(x: Any, k: int, dim: int = -1) -> Sorted:
     return Sorted(mg.gather(x, places, dim), places)
 
 
-def compiled(model: Any) -> Any:
+def compile_model(model: Any) -> Any:
     """Compile a function to a graph at its first call; without one, return the decorator."""
-    return compiled if model is None else of_torch(mg.function(model))
+    return compile_model if model is None else returns_torch(mg.function(model))
 
 
 class Sorted(NamedTuple):
@@ -104,7 +104,7 @@ def randint(low: int, high: Any, size: Any = None, dtype: Any = mg.int64) -> Any
 def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
     """Write tensors by their names, such as a model's `state_dict()`, as arrays; nothing else."""
     if not isinstance(obj, dict) or not all(isinstance(x, ARRAYS) for x in obj.values()):
-        raise face.refuse("save")
+        raise face.error_for("save")
     arrays: dict[str, Any] = {str(name): np.asarray(mg.tensor(x)._array) for name, x in obj.items()}
     if isinstance(f, (str, os.PathLike)):
         with open(f, "wb") as file:
@@ -119,7 +119,7 @@ def load(f: str | os.PathLike[str] | IO[bytes], weights_only: bool = True) -> di
         return {name: as_torch(mg.tensor(array)) for name, array in arrays.items()}
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "torch",
     "abs add all amax amin any argmax argmin bmm bool=bool_ broadcast_to cat ceil chunk clamp clip"
     " clone concat cos cumsum div double=float64 enable_grad eq erf exp flatten flip"
@@ -141,7 +141,7 @@ __getattr__ = face = Face(
             "tuple(mg.broadcast_to(x, np.broadcast_shapes(*[x.shape for x in tensors]))"
             " for x in tensors)"
         ),
-        "compile(model=None, **options)": "compiled(model)",
+        "compile(model=None, **options)": "compile_model(model)",
         "device(type, index=None)": "on_cpu(type, type)",
         "equal(a, b)": "a.shape == b.shape and bool(mg.all(mg.equal(a, b)))",
         "dot(a, b)": "mg.sum(a * b)",
@@ -185,8 +185,8 @@ __getattr__ = face = Face(
         "torch.save(model.state_dict(), path)": "save",
         "torch.stack([f(x) for x in xs])": "vmap",
     },
-    around=of_torch,
-    compiled=compiled,
+    around=returns_torch,
+    compile_model=compile_model,
     is_tensor=lambda x: isinstance(x, mg.Tensor),
     np=np,
     ops=ops,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.torch.tensors import as_torch
 
 __all__ = ["grad", "grad_and_value"]
@@ -21,14 +21,14 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
         several = isinstance(argnums, tuple)
         chosen = argnums if several else (argnums,)
         with mg.enable_grad():
-            leaves = {i: _followed(args[i]) for i in chosen}
+            leaves = {i: _require_grad_leaves(args[i]) for i in chosen}
             given = {i: x if isinstance(args[i], dict) else x[""] for i, x in leaves.items()}
             found = func(*(given.get(i, x) for i, x in enumerate(args)), **kwargs)
             y = found[0] if has_aux else found
             flat = [x for tree in leaves.values() for x in tree.values()]
             slopes = iter(mg.grad(y, flat, create_graph=True, allow_unused=True))
             by = {
-                i: {k: _zeros(next(slopes), x) for k, x in tree.items()}
+                i: {k: _or_zeros(next(slopes), x) for k, x in tree.items()}
                 for i, tree in leaves.items()
             }
         shown = tuple(by[i] if isinstance(args[i], dict) else by[i][""] for i in chosen)
@@ -49,7 +49,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> A
     return call
 
 
-def _followed(x: Any) -> dict[str, Any]:
+def _require_grad_leaves(x: Any) -> dict[str, Any]:
     """Return a dict of leaves that require gradients, from a tensor or a dict of tensors."""
     return {k: _leaf(value) for k, value in (x if isinstance(x, dict) else {"": x}).items()}
 
@@ -58,11 +58,11 @@ def _leaf(x: Any) -> Any:
     return x * 1 if x.requires_grad else as_torch(mg.tensor(x._array, True))
 
 
-def _zeros(slope: Any, x: Any) -> Any:
-    return mg.zeros_like(x) if slope is None else slope
+def _or_zeros(gradient: Any, x: Any) -> Any:
+    return mg.zeros_like(x) if gradient is None else gradient
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "torch.func",
     lacks={
         "torch.stack([f(x) for x in xs])": "vmap",

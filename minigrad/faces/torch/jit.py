@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face, by_order, failed, ordered
+from minigrad.faces.face import Compat, as_tuple, graph_as_function, make_error
 
 __all__ = ["trace", "trace_module"]
 
@@ -26,29 +26,29 @@ def trace(
     (a loop, an `if`, `int(n)`) stays as it was for the examples. Each of `check_inputs` is tried
     on the function and on the graph: TraceError where they differ.
     """
-    traced = mg.trace(func, *ordered(example_inputs), open_lengths=True)
+    traced = mg.trace(func, *as_tuple(example_inputs), open_lengths=True)
     for inputs in check_inputs or ():
-        check = traced.check(*ordered(inputs), tolerance=check_tolerance)
+        check = traced.check(*as_tuple(inputs), tolerance=check_tolerance)
         if not check:
-            raise failed(mg.TraceError, "face_check", check=repr(check))
+            raise make_error(mg.TraceError, "face_check", check=repr(check))
     return traced
 
 
 def trace_module(mod: Any, inputs: Mapping[str, Any], **options: Any) -> Any:
     """Trace a module's methods by name; only `forward` is supported."""
     if [*inputs] != ["forward"]:
-        raise face.refuse("trace_module")
+        raise face.error_for("trace_module")
     return trace(mod, inputs["forward"], **options)
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "torch.jit",
     "script",
-    calls={"load(f)": "by_order(mg.load_graph(f))", "save(m, f)": "m.save(f)"},
+    calls={"load(f)": "graph_as_function(mg.load_graph(f))", "save(m, f)": "m.save(f)"},
     lacks={
         "a function without it": "ignore unused export",
         "torch.jit.trace(model, x)": "trace_module",
     },
-    by_order=by_order,
+    graph_as_function=graph_as_function,
 )
 __dir__ = face.names

@@ -1,6 +1,6 @@
 """PyTorch's optimisers: `from minigrad.faces.torch import optim`."""
 
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
-__getattr__ = face = Face("torch.optim", "SGD Adam AdamW Optimizer", of="optim")
+__getattr__ = face = Compat("torch.optim", "SGD Adam AdamW Optimizer", of="optim")
 __dir__ = face.names

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import failed, followed
+from minigrad.faces.face import make_error, needs_grad_error
 
-__all__ = ["Tensor", "of_torch"]
+__all__ = ["Tensor", "returns_torch"]
 
 VIEWS = "BroadcastTo", "ExpandDims", "Reshape"
 TYPES = {
@@ -42,7 +42,7 @@ class Tensor(mg.Tensor):
             for x in tensors:
                 x._shared_memory()  # of a single number, too, views share the memory
         if func.broadcasts and len({x.dtype for x in tensors}) > 1:
-            args = tuple(weakened(x, tensors) for x in args)
+            args = tuple(cast_scalar(x, tensors) for x in args)
         return super(Tensor, Tensor).__torch_function__(func, types, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
@@ -54,11 +54,11 @@ class Tensor(mg.Tensor):
 
     def max(self, *other: Any, **options: Any) -> Any:
         """Return the maximum, (values, indices) along `dim`, or the larger of two tensors."""
-        return super().max(*_tensors(other), **_along(other), **options)
+        return super().max(*_tensors(other), **_dim_options(other), **options)
 
     def min(self, *other: Any, **options: Any) -> Any:
         """Return the minimum, (values, indices) along `dim`, or the smaller of two tensors."""
-        return super().min(*_tensors(other), **_along(other), **options)
+        return super().min(*_tensors(other), **_dim_options(other), **options)
 
     def broadcast_to(self, *size: Any) -> Any:
         """Repeat the elements to fill a shape, without a copy."""
@@ -83,7 +83,7 @@ class Tensor(mg.Tensor):
     def numpy(self) -> Any:
         """Return an array that shares memory; RuntimeError if the tensor requires a gradient."""
         if self.requires_grad:
-            raise followed("numpy")
+            raise needs_grad_error("numpy")
         return super().numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -100,9 +100,9 @@ class Tensor(mg.Tensor):
     @data.setter
     def data(self, value: Any) -> None:
         if not isinstance(value, mg.Tensor):
-            raise failed(mg.DtypeError, "face_data", found=type(value).__name__)
+            raise make_error(mg.DtypeError, "face_data", found=type(value).__name__)
         if self.requires_grad and value.dtype.kind != "f":
-            raise failed(mg.DtypeError, "float_only", op="data", dtype=value.dtype)
+            raise make_error(mg.DtypeError, "float_only", op="data", dtype=value.dtype)
         self._array = value._shared_memory()
 
     @property
@@ -158,7 +158,7 @@ class Tensor(mg.Tensor):
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """Call hook(gradient) in every backward pass; a returned value replaces the gradient."""
-        return super().register_hook(of_torch_inside(hook))
+        return super().register_hook(takes_torch(hook))
 
     # ---- in place
 
@@ -166,25 +166,25 @@ class Tensor(mg.Tensor):
         """Add a multiple of another tensor: x.add_(y, alpha=2), in old programs x.add_(2, y)."""
         if deprecated is not None:
             other, alpha = deprecated, other
-        return super().add_(_scaled(other, alpha))
+        return super().add_(_scale(other, alpha))
 
     def sub_(self, other: Any, deprecated: Any = None, *, alpha: float = 1) -> Any:
         """Subtract a multiple of another tensor: x.sub_(y, alpha=2)."""
         if deprecated is not None:
             other, alpha = deprecated, other
-        return super().sub_(_scaled(other, alpha))
+        return super().sub_(_scale(other, alpha))
 
     def addcmul_(self, a: Any, b: Any, deprecated: Any = None, *, value: float = 1) -> Any:
         """Add a multiple of a product: x.addcmul_(a, b, value=2), in old programs (2, a, b)."""
         if deprecated is not None:
             value, a, b = a, b, deprecated
-        return super().add_(_scaled(a * b, value))
+        return super().add_(_scale(a * b, value))
 
     def addcdiv_(self, a: Any, b: Any, deprecated: Any = None, *, value: float = 1) -> Any:
         """Add a multiple of a quotient: x.addcdiv_(a, b, value=2), in old programs (2, a, b)."""
         if deprecated is not None:
             value, a, b = a, b, deprecated
-        return super().add_(_scaled(a / b, value))
+        return super().add_(_scale(a / b, value))
 
     def lerp_(self, end: Any, weight: Any) -> Any:
         """Interpolate linearly towards another tensor, in place."""
@@ -232,12 +232,12 @@ class Tensor(mg.Tensor):
         return self.copy_(mg.cast(mg.rand(*self.shape) < p, self.dtype))
 
     @property
-    def grad_fn(self) -> Recorded | None:
+    def grad_fn(self) -> GradNode | None:
         """The node that made this tensor; None if nothing was recorded."""
-        return None if self.creator is None else Recorded(self.creator)
+        return None if self.creator is None else GradNode(self.creator)
 
 
-class Recorded(NamedTuple):
+class GradNode(NamedTuple):
     """A node of the tape with PyTorch's attributes."""
 
     node: Any
@@ -247,14 +247,14 @@ class Recorded(NamedTuple):
         return str(getattr(self.node, "op", "AccumulateGrad"))
 
     @property
-    def next_functions(self) -> tuple[tuple[Recorded | None, int], ...]:
+    def next_functions(self) -> tuple[tuple[GradNode | None, int], ...]:
         """The nodes of its operands, in order; None where no gradient flows."""
         made = (isinstance(x, mg.Tensor) or hasattr(x, "op") for x in self.node.inputs)
         pairs = zip(self.node.inputs, made, strict=True)
-        return tuple((Recorded(x) if known else None, 0) for x, known in pairs)
+        return tuple((GradNode(x) if known else None, 0) for x, known in pairs)
 
 
-def weakened(x: Any, tensors: list[Any]) -> Any:
+def cast_scalar(x: Any, tensors: list[Any]) -> Any:
     """Cast a tensor without axes to the dtype of those with axes, if their kind isn't lower."""
     wide = [one.dtype for one in tensors if one.ndim]
     if not isinstance(x, mg.Tensor) or x.ndim or not wide:
@@ -278,7 +278,7 @@ def _restored(restore: Callable[..., Any], parts: tuple[Any, ...]) -> Any:
     return as_torch(restore(*parts))
 
 
-def of_torch_inside(function: Callable[..., Any]) -> Callable[..., Any]:
+def takes_torch(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function so that its arguments are this module's tensors."""
 
     @functools.wraps(function)
@@ -288,21 +288,21 @@ def of_torch_inside(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _scaled(x: Any, factor: Any) -> Any:
+def _scale(x: Any, factor: Any) -> Any:
     return x if factor == 1 else x * factor
 
 
-def _along(given: tuple[Any, ...]) -> dict[str, Any]:
+def _dim_options(given: tuple[Any, ...]) -> dict[str, Any]:
     """Return the keyword arguments of x.max(1) or x.max(1, True): `dim` and `keepdims`."""
     whole = bool(given) and isinstance(given[0], (int, np.integer))
     return dict(zip(("dim", "keepdims"), given, strict=False)) if whole else {}
 
 
 def _tensors(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    return () if _along(given) else given
+    return () if _dim_options(given) else given
 
 
-def extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def max_or_min(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     """Compute `max` or `min` as the second argument says: none, an axis or a tensor."""
     if dim is None:
         return choose(x)
@@ -310,7 +310,7 @@ def extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     return choose(x, dim=dim, keepdims=keepdim) if whole else choose(x, dim)
 
 
-def of_torch(function: Callable[..., Any]) -> Callable[..., Any]:
+def returns_torch(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function so that it returns this module's tensors, or writes to `out`."""
 
     @functools.wraps(function)
@@ -319,7 +319,7 @@ def of_torch(function: Callable[..., Any]) -> Callable[..., Any]:
             return as_torch(function(*args, **kwargs))
         for x in (out, *args):
             if getattr(x, "requires_grad", False) and mg.is_grad_enabled():
-                raise failed(mg.GradientError, "face_out", op=function.__name__)
+                raise make_error(mg.GradientError, "face_out", op=function.__name__)
         return out.copy_(function(*args, **kwargs))
 
     return call

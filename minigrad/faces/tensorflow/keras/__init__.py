@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.tensorflow.keras import layers, losses, optimizers
 
 __all__ = ["Model", "Sequential", "layers", "losses", "optimizers"]
@@ -20,7 +20,7 @@ class Model(layers.Layer):
         return [*self.variables]
 
     def __getattr__(self, name: str) -> Any:
-        raise face.refuse(name)
+        raise face.error_for(name)
 
 
 class Sequential(Model):
@@ -40,7 +40,7 @@ class Sequential(Model):
         return x
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "tf.keras",
     lacks={
         "with tf.GradientTape() as tape: ...": "compile fit evaluate",

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.tensorflow.modules import Module
 from minigrad.faces.tensorflow.nn import conv2d
-from minigrad.faces.tensorflow.tensors import Variable, convert, in_its_words
+from minigrad.faces.tensorflow.tensors import Variable, as_tf, tensor_function
 
 __all__ = ["Conv2D", "Dense", "Dropout", "Flatten", "Layer", "ReLU"]
 
@@ -23,9 +23,9 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def activated(named: Any) -> Callable[..., Any]:
+def get_activation(named: Any) -> Callable[..., Any]:
     """Return an activation by its name; a function is used as it is."""
-    return in_its_words(ACTIVATIONS.get(named or "linear", named))
+    return tensor_function(ACTIVATIONS.get(named or "linear", named))
 
 
 class Layer(Module):
@@ -53,7 +53,7 @@ class Dense(Layer):
 
     def __init__(self, units: int, activation: Any = None, use_bias: bool = True) -> None:
         self.units, self.use_bias = units, use_bias
-        self.activation = activated(activation)
+        self.activation = get_activation(activation)
 
     def build(self, input_shape: Any) -> None:
         width = input_shape[-1]
@@ -80,7 +80,7 @@ class Conv2D(Layer):
     ) -> None:
         self.filters, self.strides, self.padding = filters, strides, padding
         self.size = (kernel_size,) * 2 if isinstance(kernel_size, int) else kernel_size
-        self.activation = activated(activation)
+        self.activation = get_activation(activation)
 
     def build(self, input_shape: Any) -> None:
         shape = (*self.size, input_shape[-1], self.filters)
@@ -97,14 +97,14 @@ class Flatten(Layer):
     """A layer that merges all axes but the first."""
 
     def call(self, x: Any) -> Any:
-        return convert(mg.flatten(x, 1))
+        return as_tf(mg.flatten(x, 1))
 
 
 class ReLU(Layer):
     """The rectifier: max(x, 0)."""
 
     def call(self, x: Any) -> Any:
-        return convert(mg.relu(x))
+        return as_tf(mg.relu(x))
 
 
 class Dropout(Layer):
@@ -114,8 +114,8 @@ class Dropout(Layer):
         self.rate = rate
 
     def call(self, x: Any, training: bool = False) -> Any:
-        return convert(mg.dropout(x, self.rate, training))
+        return as_tf(mg.dropout(x, self.rate, training))
 
 
-__getattr__ = face = Face("tf.keras.layers")
+__getattr__ = face = Compat("tf.keras.layers")
 __dir__ = face.names

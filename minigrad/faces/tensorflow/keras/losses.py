@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.tensorflow import nn
-from minigrad.faces.tensorflow.tensors import constant, convert
+from minigrad.faces.tensorflow.tensors import as_tf, constant
 
 EPSILON = 1e-7
 entropy = nn.face("sparse_softmax_cross_entropy_with_logits")
@@ -19,7 +19,7 @@ class MeanSquaredError:
     """The mean of the squared differences."""
 
     def __call__(self, y_true: Any, y_pred: Any) -> Any:
-        return convert(mg.mean((y_pred - constant(y_true, y_pred.dtype)) ** 2))
+        return as_tf(mg.mean((y_pred - constant(y_true, y_pred.dtype)) ** 2))
 
 
 class SparseCategoricalCrossentropy:
@@ -31,8 +31,8 @@ class SparseCategoricalCrossentropy:
     def __call__(self, y_true: Any, y_pred: Any) -> Any:
         if not self.from_logits:  # as Keras has it: kept away from 0 and 1, and made to sum to 1
             y_pred = mg.log(mg.clip(y_pred, EPSILON, 1 - EPSILON))
-        return convert(mg.mean(entropy(constant(y_true), y_pred)))
+        return as_tf(mg.mean(entropy(constant(y_true), y_pred)))
 
 
-__getattr__ = face = Face("tf.keras.losses")
+__getattr__ = face = Compat("tf.keras.losses")
 __dir__ = face.names

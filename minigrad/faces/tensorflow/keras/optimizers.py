@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
-from minigrad.faces.tensorflow.tensors import Variable, present, set_recording
+from minigrad.faces.face import Compat
+from minigrad.faces.tensorflow.tensors import Variable, latest_value, set_recording
 
 __all__ = ["SGD", "Adam"]
 
@@ -32,7 +32,7 @@ class SGD:
                 self._slots[id(v)] = [Variable(x, False, name) for name, x in start]
             kept = self._slots[id(v)]
             with set_recording():
-                new = self._optimizer.rule(present(v), g, *map(present, kept))
+                new = self._optimizer.rule(latest_value(v), g, *map(latest_value, kept))
             for variable, value in zip([v, *kept], new, strict=True):
                 variable.assign(value)
 
@@ -50,5 +50,5 @@ class Adam(SGD):
         self._begin(mg.optim.Adam(lr=learning_rate, betas=(beta_1, beta_2), eps=epsilon))
 
 
-__getattr__ = face = Face("tf.keras.optimizers")
+__getattr__ = face = Compat("tf.keras.optimizers")
 __dir__ = face.names

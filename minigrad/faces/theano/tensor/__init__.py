@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import Face, ordered
+from minigrad.faces.face import Compat, as_tuple
 from minigrad.faces.theano import config, gradient
 from minigrad.faces.theano.tensor import basic, nnet, subtensor
 from minigrad.faces.theano.tensor.basic import (
@@ -21,13 +21,13 @@ from minigrad.faces.theano.tensor.basic import (
     TensorType,
     TensorVariable,
     as_type,
+    as_variable,
     constant,
-    literal,
-    real,
-    symbolic,
-    together,
-    variable,
-    wrapped,
+    lift,
+    on_variables,
+    promote,
+    to_float,
+    to_variables,
 )
 
 __all__ = [
@@ -51,53 +51,53 @@ grad = gradient.grad
 def arange(start: Any, stop: Any = None, step: int = 1, dtype: Any = None) -> Any:
     """Return numbers in order, also up to a length known only at run time (`x.shape[0]`)."""
     if isinstance(start, Length) and start.ones is not None and stop is None and step == 1:
-        return TensorVariable(typed(mg.cumsum(start.ones, 0) - 1, dtype))
+        return TensorVariable(cast_if(mg.cumsum(start.ones, 0) - 1, dtype))
     if any(isinstance(x, TensorVariable) for x in (start, stop, step)):
-        raise face.refuse("arange")
+        raise face.error_for("arange")
     bounds = (start,) if stop is None else (start, stop, step)
-    return wrapped(typed(np.arange(*bounds), dtype))
+    return to_variables(cast_if(np.arange(*bounds), dtype))
 
 
 def alloc(value: Any, *shape: Any) -> Any:
     """Fill a shape with a value; a length may be known only at run time."""
-    found = literal(value)
+    found = lift(value)
     for i, n in enumerate(shape):
         along = [1] * i + [-1] + [1] * (len(shape) - i - 1)
         open_ = isinstance(n, Length) and n.ones is not None
-        ones = n.ones if open_ else mg.ones(int(np.asarray(literal(n))), dtype=found.dtype)
+        ones = n.ones if open_ else mg.ones(int(np.asarray(lift(n))), dtype=found.dtype)
         found = mg.multiply(found, as_type(mg.reshape(ones, along), found.dtype))
-    return wrapped(found)
+    return to_variables(found)
 
 
 def zeros(shape: Any, dtype: Any = None) -> Any:
     """Return zeros in this shape, which may be one number."""
-    return alloc(np.zeros((), dtype or config.floatX), *ordered(shape))
+    return alloc(np.zeros((), dtype or config.floatX), *as_tuple(shape))
 
 
 def ones(shape: Any, dtype: Any = None) -> Any:
     """Return ones in this shape, which may be one number."""
-    return alloc(np.ones((), dtype or config.floatX), *ordered(shape))
+    return alloc(np.ones((), dtype or config.floatX), *as_tuple(shape))
 
 
 def stack(*tensors: Any, axis: int = 0) -> TensorVariable:
     """Stack variables along a new axis: a list of them, or several arguments."""
     if isinstance(tensors[0], (list, tuple)):
         tensors, axis = (tensors[0], *tensors[1:], axis)[:2]
-    return TensorVariable(mg.stack(together(*tensors), axis))
+    return TensorVariable(mg.stack(promote(*tensors), axis))
 
 
-def typed(x: Any, dtype: Any) -> Any:
+def cast_if(x: Any, dtype: Any) -> Any:
     """Cast x to a data type, if one is given."""
-    return x if dtype is None else as_type(literal(x), np.dtype(dtype))
+    return x if dtype is None else as_type(lift(x), np.dtype(dtype))
 
 
-def product(a: Any, b: Any) -> Any:
+def matmul_or_scale(a: Any, b: Any) -> Any:
     """Return the matrix product, or the plain product if an operand has no axes."""
-    x, y = together(a, b)
+    x, y = promote(a, b)
     return mg.matmul(x, y) if x.ndim and y.ndim else mg.multiply(x, y)
 
 
-def shuffled(x: mg.Node, pattern: Sequence[Any]) -> Any:
+def reorder_axes(x: mg.Node, pattern: Sequence[Any]) -> Any:
     """Reorder axes; "x" is a new one, and those of length 1 may be left out."""
     kept = [i for i in pattern if i != "x"]
     dropped = tuple(i for i in range(x.ndim) if i not in kept)
@@ -109,15 +109,15 @@ def shuffled(x: mg.Node, pattern: Sequence[Any]) -> Any:
     return order
 
 
-def truth(x: Any) -> Any:
+def is_nonzero(x: Any) -> Any:
     """Return True for each element that isn't 0."""
-    found = literal(x)
-    return found if found.dtype == bool else mg.not_equal(*together(found, 0))
+    found = lift(x)
+    return found if found.dtype == bool else mg.not_equal(*promote(found, 0))
 
 
-def lengths(shape: Any) -> Any:
+def reshape_lengths(shape: Any) -> Any:
     """Return the lengths for `reshape`, with -1 for one known only at run time."""
-    return [-1 if isinstance(n, mg.Node) else n for n in ordered(shape)]
+    return [-1 if isinstance(n, mg.Node) else n for n in as_tuple(shape)]
 
 
 def axes(axis: Any) -> Any:
@@ -137,7 +137,7 @@ SHAPES = {
 }
 
 
-def makers() -> dict[str, str]:
+def type_constructors() -> dict[str, str]:
     """Return a table of calls for each variable type: one for one variable, one for several."""
     found = {}
     for prefix, dtype in PREFIXES.items():
@@ -146,11 +146,11 @@ def makers() -> dict[str, str]:
             made = f"TensorType({given}, {pattern})"
             several = "matrices" if kind == "matrix" else f"{kind}s"
             found[f"{prefix}{kind}(name=None, dtype=None)"] = f"{made}(name)"
-            found[f"{prefix}{several}(*names, dtype=None)"] = f"each({made}, names)"
+            found[f"{prefix}{several}(*names, dtype=None)"] = f"make_variables({made}, names)"
     return found
 
 
-def each(kind: TensorType, names: tuple[Any, ...]) -> list[TensorVariable]:
+def make_variables(kind: TensorType, names: tuple[Any, ...]) -> list[TensorVariable]:
     """Make one variable for each name, or this number of them without names."""
     count = names[0] if len(names) == 1 and isinstance(names[0], int) else None
     return [kind(name) for name in (names if count is None else [None] * count)]
@@ -178,61 +178,63 @@ PAIRS = {
     "xor": "logical_xor",
 }
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "theano.tensor",
     calls={
-        **makers(),
-        **{f"{name}(x)": f"mg.{name}(real(x))" for name in REAL.split()},
-        **{f"{name}(x, y)": f"mg.{ours}(*together(x, y))" for name, ours in PAIRS.items()},
-        "abs_(x)": "mg.abs(literal(x))",
-        "all(x, axis=None, keepdims=False)": "mg.all(truth(x), axes(axis), keepdims)",
-        "any(x, axis=None, keepdims=False)": "mg.any(truth(x), axes(axis), keepdims)",
-        "argmax(x, axis=None, keepdims=False)": "mg.argmax(literal(x), axis, keepdims)",
-        "argmin(x, axis=None, keepdims=False)": "mg.argmin(literal(x), axis, keepdims)",
-        "as_tensor_variable(x, name=None, ndim=None)": "variable(x)",
-        "batched_dot(a, b)": "mg.matmul(*together(a, b))",
-        "cast(x, dtype)": "typed(x, dtype)",
-        "ceil(x)": "mg.ceil(literal(x))",
-        "clip(x, min, max)": "mg.minimum(*together(mg.maximum(*together(x, min)), max))",
-        "concatenate(tensor_list, axis=0)": "mg.concatenate(together(*tensor_list), axis)",
+        **type_constructors(),
+        **{f"{name}(x)": f"mg.{name}(to_float(x))" for name in REAL.split()},
+        **{f"{name}(x, y)": f"mg.{ours}(*promote(x, y))" for name, ours in PAIRS.items()},
+        "abs_(x)": "mg.abs(lift(x))",
+        "all(x, axis=None, keepdims=False)": "mg.all(is_nonzero(x), axes(axis), keepdims)",
+        "any(x, axis=None, keepdims=False)": "mg.any(is_nonzero(x), axes(axis), keepdims)",
+        "argmax(x, axis=None, keepdims=False)": "mg.argmax(lift(x), axis, keepdims)",
+        "argmin(x, axis=None, keepdims=False)": "mg.argmin(lift(x), axis, keepdims)",
+        "as_tensor_variable(x, name=None, ndim=None)": "as_variable(x)",
+        "batched_dot(a, b)": "mg.matmul(*promote(a, b))",
+        "cast(x, dtype)": "cast_if(x, dtype)",
+        "ceil(x)": "mg.ceil(lift(x))",
+        "clip(x, min, max)": "mg.minimum(*promote(mg.maximum(*promote(x, min)), max))",
+        "concatenate(tensor_list, axis=0)": "mg.concatenate(promote(*tensor_list), axis)",
         "cumsum(x, axis=None)": (
-            "typed(mg.cumsum(mg.flatten(x) if axis is None else x, axis or 0), x.dtype)"
+            "cast_if(mg.cumsum(mg.flatten(x) if axis is None else x, axis or 0), x.dtype)"
         ),
-        "dot(a, b)": "product(a, b)",
+        "dot(a, b)": "matmul_or_scale(a, b)",
         "eye(n, m=None, k=0, dtype=None)": "np.eye(n, m, k, dtype or config.floatX)",
-        "fill(a, b)": "mg.add(*together(mg.zeros_like(literal(a)), b))",
+        "fill(a, b)": "mg.add(*promote(mg.zeros_like(lift(a)), b))",
         "flatten(x, ndim=1)": "mg.flatten(x, ndim - 1)",
-        "floor(x)": "mg.floor(literal(x))",
-        "inv(x)": "mg.divide(1, real(x))",
+        "floor(x)": "mg.floor(lift(x))",
+        "inv(x)": "mg.divide(1, to_float(x))",
         "invert(x)": "mg.logical_not(x)",
-        "isnan(x)": "mg.isnan(literal(x))",
-        "log(x)": "nnet.logarithm(real(x))",
+        "isnan(x)": "mg.isnan(lift(x))",
+        "log(x)": "nnet.stable_log(to_float(x))",
         "max(x, axis=None, keepdims=False)": "mg.max(x, axis=axes(axis), keepdims=keepdims)",
-        f"mean({REDUCED})": "typed(mg.mean(real(x), axes(axis), keepdims), dtype)",
+        f"mean({REDUCED})": "cast_if(mg.mean(to_float(x), axes(axis), keepdims), dtype)",
         "min(x, axis=None, keepdims=False)": "mg.min(x, axis=axes(axis), keepdims=keepdims)",
-        "neg(x)": "mg.negative(literal(x))",
-        "ones_like(x, dtype=None)": "typed(mg.ones_like(literal(x)), dtype)",
-        "outer(x, y)": "mg.outer(*together(x, y))",
-        f"prod({REDUCED})": "typed(mg.prod(literal(x), axes(axis), keepdims), dtype)",
-        "reshape(x, newshape, ndim=None)": "mg.reshape(literal(x), lengths(newshape))",
-        "round(x)": "mg.round(literal(x))",
-        "sgn(x)": "mg.sign(literal(x))",
-        "shape(x)": "variable(x).shape",
-        "shape_padleft(x, n_ones=1)": "shuffled(x, ['x'] * n_ones + [*range(x.ndim)])",
-        "shape_padright(x, n_ones=1)": "shuffled(x, [*range(x.ndim)] + ['x'] * n_ones)",
-        "sqr(x)": "mg.square(literal(x))",
+        "neg(x)": "mg.negative(lift(x))",
+        "ones_like(x, dtype=None)": "cast_if(mg.ones_like(lift(x)), dtype)",
+        "outer(x, y)": "mg.outer(*promote(x, y))",
+        f"prod({REDUCED})": "cast_if(mg.prod(lift(x), axes(axis), keepdims), dtype)",
+        "reshape(x, newshape, ndim=None)": "mg.reshape(lift(x), reshape_lengths(newshape))",
+        "round(x)": "mg.round(lift(x))",
+        "sgn(x)": "mg.sign(lift(x))",
+        "shape(x)": "as_variable(x).shape",
+        "shape_padleft(x, n_ones=1)": "reorder_axes(x, ['x'] * n_ones + [*range(x.ndim)])",
+        "shape_padright(x, n_ones=1)": "reorder_axes(x, [*range(x.ndim)] + ['x'] * n_ones)",
+        "sqr(x)": "mg.square(lift(x))",
         "std(x, axis=None, ddof=0, keepdims=False)": (
-            "mg.sqrt(mg.var(real(x), axes(axis), ddof, keepdims))"
+            "mg.sqrt(mg.var(to_float(x), axes(axis), ddof, keepdims))"
         ),
-        f"sum({REDUCED})": "typed(mg.sum(literal(x), axes(axis), keepdims), dtype)",
+        f"sum({REDUCED})": "cast_if(mg.sum(lift(x), axes(axis), keepdims), dtype)",
         "swapaxes(x, axis1, axis2)": "mg.swapaxes(x, axis1, axis2)",
-        "switch(cond, ift, iff)": "mg.where(truth(cond), *together(ift, iff))",
+        "switch(cond, ift, iff)": "mg.where(is_nonzero(cond), *promote(ift, iff))",
         "tile(x, reps)": "mg.tile(x, reps)",
         "transpose(x, axes=None)": "mg.transpose(x, axes)",
-        "true_div(x, y)": "mg.divide(*map(real, together(x, y)))",
-        "var(x, axis=None, ddof=0, keepdims=False)": "mg.var(real(x), axes(axis), ddof, keepdims)",
-        "where(cond, ift, iff)": "mg.where(truth(cond), *together(ift, iff))",
-        "zeros_like(x, dtype=None)": "typed(mg.zeros_like(literal(x)), dtype)",
+        "true_div(x, y)": "mg.divide(*map(to_float, promote(x, y)))",
+        "var(x, axis=None, ddof=0, keepdims=False)": (
+            "mg.var(to_float(x), axes(axis), ddof, keepdims)"
+        ),
+        "where(cond, ift, iff)": "mg.where(is_nonzero(cond), *promote(ift, iff))",
+        "zeros_like(x, dtype=None)": "cast_if(mg.zeros_like(lift(x)), dtype)",
     },
     lacks={
         "T.arange(x.shape[0])": "arange",
@@ -244,20 +246,20 @@ __getattr__ = face = Face(
         "np.sort(f(x))": "argsort sort",
         "T.concatenate([x, x])": "repeat",
     },
-    around=symbolic,
+    around=on_variables,
     TensorType=TensorType,
     axes=axes,
-    each=each,
-    lengths=lengths,
-    literal=literal,
+    make_variables=make_variables,
+    reshape_lengths=reshape_lengths,
+    lift=lift,
     nnet=nnet,
-    product=product,
-    real=real,
-    shuffled=shuffled,
-    together=together,
-    truth=truth,
-    typed=typed,
-    variable=variable,
+    matmul_or_scale=matmul_or_scale,
+    to_float=to_float,
+    reorder_axes=reorder_axes,
+    promote=promote,
+    is_nonzero=is_nonzero,
+    cast_if=cast_if,
+    as_variable=as_variable,
     config=config,
     np=np,
 )
@@ -269,9 +271,9 @@ METHODS = (
 )
 for _name in METHODS.split():
     setattr(TensorVariable, _name, face(_name))
-TensorVariable.dimshuffle = functools.wraps(shuffled)(
+TensorVariable.dimshuffle = functools.wraps(reorder_axes)(
     lambda x, *pattern: TensorVariable(
-        shuffled(x.node, *pattern if isinstance(pattern[0], (list, tuple)) else (pattern,))
+        reorder_axes(x.node, *pattern if isinstance(pattern[0], (list, tuple)) else (pattern,))
     )
 )
 setattr(TensorVariable, "astype", face("cast"))  # noqa: B010

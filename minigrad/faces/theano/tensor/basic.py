@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.theano import config
-from minigrad.faces.theano.tensor.subtensor import positions
+from minigrad.faces.theano.tensor.subtensor import index_range
 
 __all__ = ["TensorSharedVariable", "TensorType", "TensorVariable"]
 
@@ -125,7 +125,7 @@ class TensorVariable:
         return TensorVariable(mg.transpose(self.node))
 
     def __getitem__(self, key: Any) -> TensorVariable:
-        found = [cut(nodes(x)) for x in (key if isinstance(key, tuple) else (key,))]
+        found = [convert_index(to_nodes(x)) for x in (key if isinstance(key, tuple) else (key,))]
         return TensorVariable(self.node[tuple(found)])
 
     def __eq__(self, other: object) -> bool:
@@ -215,49 +215,51 @@ class Length(TensorVariable):
         super().__init__(mg.constant(known, mg.int64) if known else mg.sum(self.ones))
 
 
-def nodes(values: Any) -> Any:
+def to_nodes(values: Any) -> Any:
     """Replace the variables in a structure by their nodes."""
     if isinstance(values, TensorVariable):
         return values.node
     if isinstance(values, (list, tuple)):
-        return type(values)([nodes(x) for x in values])
+        return type(values)([to_nodes(x) for x in values])
     return values
 
 
-def cut(item: Any) -> Any:
+def convert_index(item: Any) -> Any:
     """Convert a part of a subscript; a slice bounded by variables becomes positions."""
     if not isinstance(item, slice):
         return item
-    start, stop, step = map(nodes, (item.start, item.stop, item.step))
+    start, stop, step = map(to_nodes, (item.start, item.stop, item.step))
     if any(isinstance(x, mg.Node) for x in (start, stop)) and step is None:
-        return positions(start, stop)
+        return index_range(start, stop)
     return slice(start, stop, step)
 
 
-def wrapped(found: Any) -> Any:
+def to_variables(found: Any) -> Any:
     """Wrap nodes as variables, and known values as constants."""
     if isinstance(found, (list, tuple)):
-        return [wrapped(x) for x in found]
+        return [to_variables(x) for x in found]
     if isinstance(found, mg.Node):
         return TensorVariable(found)
     numbers = isinstance(found, (mg.Tensor, np.ndarray, np.generic))
     return constant(np.asarray(found)) if numbers else found
 
 
-def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
+def on_variables(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function of nodes as one of variables."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return wrapped(function(*nodes(args), **{k: nodes(x) for k, x in kwargs.items()}))
+        return to_variables(
+            function(*to_nodes(args), **{k: to_nodes(x) for k, x in kwargs.items()})
+        )
 
     return call
 
 
-def literal(x: Any) -> Any:
+def lift(x: Any) -> Any:
     """Return a node or an array; Python's numbers get the smallest dtype that holds them."""
     if isinstance(x, (TensorVariable, mg.Node)):
-        return nodes(x)
+        return to_nodes(x)
     array = np.asarray(x)
     if type(x) is int:
         held = (np.iinfo(kind).min <= x <= np.iinfo(kind).max for kind in WHOLE)
@@ -272,18 +274,18 @@ WHOLE = np.int8, np.int16, np.int32, np.int64
 
 def constant(x: Any, name: str | None = None) -> TensorVariable:
     """Make a constant variable from a value."""
-    array = literal(x)
+    array = lift(x)
     return TensorVariable(mg.constant(array, array.dtype, name))
 
 
-def variable(x: Any) -> TensorVariable:
+def as_variable(x: Any) -> TensorVariable:
     """Return x if it is a variable, else a constant of it."""
     return x if isinstance(x, TensorVariable) else constant(x)
 
 
-def together(*xs: Any) -> list[Any]:
+def promote(*xs: Any) -> list[Any]:
     """Cast operands to the data type that holds all of them."""
-    found = [literal(x) for x in xs]
+    found = [lift(x) for x in xs]
     dtype = np.result_type(*(x.dtype for x in found))
     return [as_type(x, dtype) for x in found]
 
@@ -295,9 +297,9 @@ def as_type(x: Any, dtype: Any) -> Any:
     return mg.cast(x, dtype) if isinstance(x, mg.Node) else x.astype(dtype)
 
 
-def real(x: Any) -> Any:
+def to_float(x: Any) -> Any:
     """Cast integers to a floating-point type that holds them."""
-    found = literal(x)
+    found = lift(x)
     return as_type(found, np.result_type(found.dtype, np.float32))
 
 
@@ -317,7 +319,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "add": mg.add,
     "sub": mg.subtract,
     "mul": mg.multiply,
-    "truediv": lambda a, b: mg.divide(real(a), real(b)),
+    "truediv": lambda a, b: mg.divide(to_float(a), to_float(b)),
     "floordiv": mg.floor_divide,
     "mod": mg.mod,
     "pow": mg.pow,
@@ -333,10 +335,10 @@ COMPARISONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _method(function: Callable[..., Any], turned: bool = False) -> Any:
+def _method(function: Callable[..., Any], reverse: bool = False) -> Any:
     def method(self: Any, other: Any) -> Any:
-        pair = (other, self) if turned else (self, other)
-        return wrapped(function(*together(*pair)))
+        pair = (other, self) if reverse else (self, other)
+        return to_variables(function(*promote(*pair)))
 
     return method
 
@@ -344,9 +346,9 @@ def _method(function: Callable[..., Any], turned: bool = False) -> Any:
 for _name, _function in (OPERATORS | COMPARISONS).items():
     setattr(TensorVariable, f"__{_name}__", _method(_function))
     if _name in OPERATORS:
-        setattr(TensorVariable, f"__r{_name}__", _method(_function, turned=True))
+        setattr(TensorVariable, f"__r{_name}__", _method(_function, reverse=True))
 for _name, _function in {"neg": mg.negative, "abs": mg.abs, "invert": mg.logical_not}.items():
-    setattr(TensorVariable, f"__{_name}__", symbolic(_function))
+    setattr(TensorVariable, f"__{_name}__", on_variables(_function))
 
-__getattr__ = face = Face("theano.tensor.basic")
+__getattr__ = face = Compat("theano.tensor.basic")
 __dir__ = face.names

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.torch.nn import functional, init, utils
 from minigrad.faces.torch.tensors import as_torch
 
@@ -48,7 +48,7 @@ class Parameter(mg.nn.Parameter):
         return as_torch(shared.requires_grad_(requires_grad))
 
 
-def of_module(layer: type) -> type:
+def as_torch_module(layer: type) -> type:
     """Turn a layer class of minigrad into a subclass of this module's Module."""
     if not issubclass(layer, mg.nn.Module):
         return layer
@@ -80,13 +80,13 @@ class BCELoss(Module):
         return of_each(input, target, self.weight, reduction=self.reduction)
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "torch.nn",
     "AvgPool2d BCEWithLogitsLoss BatchNorm1d BatchNorm2d Conv2d CrossEntropyLoss Dropout Embedding"
     " Flatten GELU GRU GRUCell Identity L1Loss LSTM LSTMCell LayerNorm Linear MSELoss MaxPool2d"
     " ModuleList NLLLoss RNN RNNCell ReLU Sigmoid Softmax Tanh",
     of="nn",
-    classes=of_module,
+    classes=as_torch_module,
     lacks={
         "F.leaky_relu(x)": "LeakyReLU",
         "F.log_softmax(x, dim=1)": "LogSoftmax",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.ties import ops
 
 
-def reduced(loss: Any, weight: Any, reduction: str) -> Any:
+def reduce_loss(loss: Any, weight: Any, reduction: str) -> Any:
     """Weight the loss of each element; return it, its mean or its sum, by `reduction`."""
     if reduction not in REDUCED:
         raise mg.ArgumentError(
@@ -20,7 +20,7 @@ def reduced(loss: Any, weight: Any, reduction: str) -> Any:
 
 REDUCED = {"none": lambda loss: loss, "mean": mg.mean, "sum": mg.sum}
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "torch.nn.functional",
     "avg_pool2d batch_norm binary_cross_entropy_with_logits conv2d cross_entropy dropout embedding"
     " gelu l1_loss layer_norm log_softmax max_pool2d mse_loss nll_loss one_hot pad relu sigmoid"
@@ -28,7 +28,7 @@ __getattr__ = face = Face(
     of="nn.functional",
     calls={
         "binary_cross_entropy(input, target, weight=None, *, reduction='mean')": (
-            "reduced(ops.binary_cross_entropy(input, target), weight, reduction)"
+            "reduce_loss(ops.binary_cross_entropy(input, target), weight, reduction)"
         ),
         "elu(input, alpha=1.0)": "ops.corners.elu(input, alpha)",
         "leaky_relu(input, negative_slope=0.01)": (
@@ -40,6 +40,6 @@ __getattr__ = face = Face(
         "silu(input)": "input * mg.sigmoid(input)",
     },
     ops=ops,
-    reduced=reduced,
+    reduce_loss=reduce_loss,
 )
 __dir__ = face.names

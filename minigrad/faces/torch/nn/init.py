@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 
 
-def filled(tensor: Any, values: Any) -> Any:
+def fill_tensor(tensor: Any, values: Any) -> Any:
     """Overwrite a tensor's values without recording; return it."""
     with mg.no_grad():
         tensor.copy_(values) if hasattr(values, "shape") else tensor.fill_(values)
@@ -22,44 +22,44 @@ def fans(tensor: Any) -> tuple[int, int]:
     return columns * math.prod(window), rows * math.prod(window)
 
 
-def drawn_normal(tensor: Any, std: float, mean: float = 0.0) -> Any:
+def fill_normal(tensor: Any, std: float, mean: float = 0.0) -> Any:
     """Fill a tensor with normal values; return it."""
-    return filled(tensor, mg.randn(*tensor.shape) * std + mean)
+    return fill_tensor(tensor, mg.randn(*tensor.shape) * std + mean)
 
 
-def drawn_uniform(tensor: Any, low: float, high: float) -> Any:
+def fill_uniform(tensor: Any, low: float, high: float) -> Any:
     """Fill a tensor with uniform values in [low, high); return it."""
-    return filled(tensor, mg.rand(*tensor.shape) * (high - low) + low)
+    return fill_tensor(tensor, mg.rand(*tensor.shape) * (high - low) + low)
 
 
 HE = "tensor, a=0.0, mode='fan_in', nonlinearity='leaky_relu'"
 GAIN = "math.sqrt(2 / (1 + a**2) if nonlinearity != 'linear' else 1)"
 FAN = "math.sqrt(fans(tensor)[mode != 'fan_in'])"
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "torch.nn.init",
     calls={
-        "constant_(tensor, val)": "filled(tensor, val)",
-        f"kaiming_normal_({HE})": f"drawn_normal(tensor, {GAIN} / {FAN})",
+        "constant_(tensor, val)": "fill_tensor(tensor, val)",
+        f"kaiming_normal_({HE})": f"fill_normal(tensor, {GAIN} / {FAN})",
         f"kaiming_uniform_({HE})": (
-            f"drawn_uniform(tensor, -{GAIN} / {FAN} * math.sqrt(3), {GAIN} / {FAN} * math.sqrt(3))"
+            f"fill_uniform(tensor, -{GAIN} / {FAN} * math.sqrt(3), {GAIN} / {FAN} * math.sqrt(3))"
         ),
-        "normal_(tensor, mean=0.0, std=1.0)": "drawn_normal(tensor, std, mean)",
-        "ones_(tensor)": "filled(tensor, 1.0)",
-        "uniform_(tensor, a=0.0, b=1.0)": "drawn_uniform(tensor, a, b)",
+        "normal_(tensor, mean=0.0, std=1.0)": "fill_normal(tensor, std, mean)",
+        "ones_(tensor)": "fill_tensor(tensor, 1.0)",
+        "uniform_(tensor, a=0.0, b=1.0)": "fill_uniform(tensor, a, b)",
         "xavier_normal_(tensor, gain=1.0)": (
-            "drawn_normal(tensor, gain * math.sqrt(2 / sum(fans(tensor))))"
+            "fill_normal(tensor, gain * math.sqrt(2 / sum(fans(tensor))))"
         ),
         "xavier_uniform_(tensor, gain=1.0)": (
-            "drawn_uniform(tensor, -gain * math.sqrt(6 / sum(fans(tensor))),"
+            "fill_uniform(tensor, -gain * math.sqrt(6 / sum(fans(tensor))),"
             " gain * math.sqrt(6 / sum(fans(tensor))))"
         ),
-        "zeros_(tensor)": "filled(tensor, 0.0)",
+        "zeros_(tensor)": "fill_tensor(tensor, 0.0)",
     },
     fans=fans,
-    filled=filled,
+    fill_tensor=fill_tensor,
     math=math,
-    drawn_normal=drawn_normal,
-    drawn_uniform=drawn_uniform,
+    fill_normal=fill_normal,
+    fill_uniform=fill_uniform,
 )
 __dir__ = face.names

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.torch.tensors import as_torch
 
 __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "random_split"]
@@ -56,23 +56,23 @@ def random_split(dataset: Any, lengths: Sequence[float]) -> list[Subset]:
     counts = [int(n * share) if shares else int(share) for share in lengths]
     for i in range(n - sum(counts) if shares else 0):
         counts[i % len(counts)] += 1
-    order, ends = shuffled(n), [*itertools.accumulate(counts)]
+    order, ends = random_order(n), [*itertools.accumulate(counts)]
     return [Subset(dataset, order[end - k : end]) for k, end in zip(counts, ends, strict=True)]
 
 
-def shuffled(n: int) -> list[int]:
+def random_order(n: int) -> list[int]:
     """Return the numbers below n in random order, reproducible with `torch.manual_seed`."""
     drawn = mg.rand(n).tolist()
     return sorted(range(n), key=drawn.__getitem__)
 
 
-def stacked(examples: list[Any]) -> Any:
+def default_collate(examples: list[Any]) -> Any:
     """Collate examples to a batch: tensors along a new first axis, numbers as a tensor."""
     first = examples[0]
     if isinstance(first, (tuple, list)):
-        return [stacked([*column]) for column in zip(*examples, strict=True)]
+        return [default_collate([*column]) for column in zip(*examples, strict=True)]
     if isinstance(first, dict):
-        return {key: stacked([example[key] for example in examples]) for key in first}
+        return {key: default_collate([example[key] for example in examples]) for key in first}
     if isinstance(first, mg.Tensor):
         return mg.stack(examples)
     return examples if isinstance(first, str) else as_torch(mg.tensor(examples))
@@ -87,7 +87,7 @@ class DataLoader:
         batch_size: int = 1,
         shuffle: bool = False,
         num_workers: int = 0,
-        collate_fn: Callable[[list[Any]], Any] = stacked,
+        collate_fn: Callable[[list[Any]], Any] = default_collate,
         pin_memory: bool = False,
         drop_last: bool = False,
     ) -> None:
@@ -100,10 +100,10 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         n, size = len(self.dataset), self.batch_size
-        order = shuffled(n) if self._shuffle else [*range(n)]
+        order = random_order(n) if self._shuffle else [*range(n)]
         for i in range(len(self)):
             yield self.collate_fn([self.dataset[k] for k in order[i * size : (i + 1) * size]])
 
 
-__getattr__ = face = Face("torch.utils.data")
+__getattr__ = face = Compat("torch.utils.data")
 __dir__ = face.names

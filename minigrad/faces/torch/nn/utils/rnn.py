@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
+from minigrad.faces.face import Compat
 from minigrad.faces.torch.tensors import as_torch
 
 __all__ = ["pad_sequence"]
@@ -32,7 +32,7 @@ def pad_sequence(
     return as_torch(mg.stack(filled, 0 if batch_first else 1))
 
 
-__getattr__ = face = Face(
+__getattr__ = face = Compat(
     "torch.nn.utils.rnn",
     lacks={"h = mg.where(t < length, cell(x[t], h), h)": "pack_padded_sequence pack_sequence"},
 )
