@@ -160,7 +160,7 @@ def shipped(graph: mg.Graph, inputs: Any = None, session: Any = None) -> Shipped
     >>> with mg.Graph():
     ...     x = mg.placeholder("x", shape=(2,))
     ...     page = shipped(mg.build_graph(x, mg.tanh(x)))
-    >>> "v2[i] = Math.tanh(v1[i])" in str(page)
+    >>> "Math.tanh" in str(page)
     True
     """
     return Shipped(graph, inputs or {}, session)

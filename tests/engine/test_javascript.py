@@ -6,8 +6,10 @@ must not be farther from the float64 result than NumPy's is, give or take the la
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -18,6 +20,7 @@ import pytest
 import test_every_op as every
 from browser import FLAGS, find_browser
 from hypothesis import HealthCheck, Phase, given, settings
+from lessons import LESSONS, code_cells, run_cell
 from random_graphs import SPECIAL, Recipe, recipes
 
 import minigrad as mg
@@ -388,3 +391,43 @@ def test_watchers_see_each_value_in_between() -> None:
     found = in_node(text) if shutil.which("node") else in_browser(text)
     assert [op for op, _, _ in found] == ["Tanh", "Mul", "Exp"]
     np.testing.assert_allclose(found[1][2], 2 * np.tanh([0, 1]), rtol=1e-6)
+
+
+# ---- The lessons' graphs ------------------------------------------------------------------------
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_graphs_of_a_lesson(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its demonstrations build, with 3 for each open length."""
+    built: list[mg.Graph] = []
+
+    def build_graph(*args: Any, **options: Any) -> mg.Graph:
+        built.append(make(*args, **options))
+        return built[-1]
+
+    make = mg.build_graph
+    monkeypatch.setattr(mg, "build_graph", build_graph)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for cell in code_cells(path):
+        if cell.id != "install" and not re.search(r"check\(|SOLUTION|HIDDEN", cell.source):
+            with contextlib.suppress(
+                Exception
+            ):  # what exercises give, or packages that are missing
+                run_cell(cell.source, names, path.stem)
+    rows, random = [], np.random.default_rng(0)
+    for i, graph in enumerate(built):
+        shapes = {x.name: tuple(n or 3 for n in x.shape or ()) for x in graph.placeholders}
+        if any(x.shape is None for x in graph.placeholders) or not graph.outputs:
+            continue
+        known = graph.optimize([mg.passes.with_shapes(shapes)])
+        feeds: dict[str, Any] = {
+            x.name: random.random(shapes[x.name]).astype(x.dtype) for x in graph.placeholders
+        }
+        try:
+            sources(known)
+            mg.run(known, feeds)
+        except GraphError:
+            continue
+        rows.append((i, known, known, feeds, True))
+    check_all(rows)
