@@ -434,11 +434,11 @@ def test_graphs_of_a_lesson(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         shapes = {x.name: tuple(n or 3 for n in x.shape or ()) for x in graph.placeholders}
         if any(x.shape is None for x in graph.placeholders) or not graph.outputs:
             continue
-        known = graph.optimize([mg.passes.with_shapes(shapes)])
         feeds: dict[str, Any] = {
             x.name: random.random(shapes[x.name]).astype(x.dtype) for x in graph.placeholders
         }
-        try:
+        try:  # some graphs are wrong on purpose
+            known = graph.optimize([mg.passes.with_shapes(shapes)])
             sources(known)
             mg.run(known, feeds)
         except GraphError:
