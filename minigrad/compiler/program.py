@@ -21,7 +21,7 @@ from minigrad.compiler.schedule.schedule import Place, Schedule
 from minigrad.compiler.specialized import SpecializedProgram
 from minigrad.compiler.text.program import write_reference
 from minigrad.control import COND
-from minigrad.control.untaken_branch_nan import branches, warn_of_nan
+from minigrad.control.untaken_branch_nan import gradient_branches, warn_of_nan
 from minigrad.core import Array, events
 from minigrad.core.garbage import no_collection
 from minigrad.core.locks import RunLock
@@ -91,7 +91,7 @@ class Program(ProgramMethods):
         variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
         self.variables: Variables = variables if session is None else session.variables
         self._turn: RunLock = RunLock() if session is None else session.turn
-        self._branches = branches(graph.nodes) if COND in graph.operators else ()
+        self._branches = gradient_branches(graph.nodes) if COND in graph.operators else ()
         self._inputs = self.graph.placeholders
         self._known: dict[Any, tuple[Node, Any]] = {}  # what may be fed, by node or name
         for x in sorted(self._inputs, key=attrgetter("order")):  # the newest holds a name

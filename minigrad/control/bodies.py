@@ -28,15 +28,15 @@ from minigrad.diagnostics.source import here
 from minigrad.static import Body, Graph, Node, number_behind
 
 
-def call(f: Callable[..., Any], state: Any) -> Any:
+def call_unpacked(f: Callable[..., Any], state: Any) -> Any:
     """Call f(*state) if f takes that many parameters, f(state) if it takes one."""
-    result = f(*_arguments(f, state))
+    result = f(*_unpack_arguments(f, state))
     if isinstance(state, list) and type(result) is tuple:
         return list(result)
     return tuple(result) if isinstance(state, tuple) and isinstance(result, list) else result
 
 
-def _arguments(f: Callable[..., Any], state: Any) -> tuple[Any, ...]:
+def _unpack_arguments(f: Callable[..., Any], state: Any) -> tuple[Any, ...]:
     """Return the arguments for f: a tuple is unpacked if f takes its parts; so is a list."""
     if not isinstance(state, (tuple, list)) or hasattr(state, "_fields"):
         return (state,)
@@ -67,7 +67,7 @@ def argument_names(f: Callable[..., Any], skeleton: Any, count: int) -> list[str
             for i, p in enumerate(parameters)
             if p.kind in _NAMED
         ]
-        given = _arguments(f, skeleton)
+        given = _unpack_arguments(f, skeleton)
         whole = len(named) == len(parameters) == len(given)
         pairs = zip(named, given, strict=True) if whole else ()
         found = [place for name, part in pairs for place in _leaf_paths(name, part)]
@@ -93,7 +93,7 @@ def _leaf_paths(name: str, tree: Any) -> list[str]:
 
 
 @dataclass
-class Built:
+class BuiltBody:
     """A body under construction: its graph, the results of the function, their arrangement."""
 
     body: Body
@@ -107,7 +107,7 @@ def build_body(
     skeleton: Any,
     specs: Sequence[Spec],
     numbers: Collection[int] = (),
-) -> Built:
+) -> BuiltBody:
     """Call f with stand-ins of these specs, and keep what it builds and returns.
 
     numbers: the positions of those that begin as Python numbers.
@@ -120,12 +120,12 @@ def build_body(
             for s, name in zip(specs, names, strict=True)
         )
         body.numbers = {body.inputs[i]: specs[i].dtype for i in numbers}
-        results, arrangement = flatten(call(f, rebuild(skeleton, body.inputs)))
+        results, arrangement = flatten(call_unpacked(f, rebuild(skeleton, body.inputs)))
         lifted = [x if is_weak(x) else body.lift(x) for x in results]
-    return Built(body, lifted, arrangement)
+    return BuiltBody(body, lifted, arrangement)
 
 
-def unify_branches(built: list[Built]) -> tuple[list[Body], Any]:
+def unify_branches(built: list[BuiltBody]) -> tuple[list[Body], Any]:
     """Make the results of two branches fit; a Python number takes the other's type."""
     one, other = built
     if one.arrangement != other.arrangement:
@@ -158,18 +158,18 @@ def own_dtype(x: Any) -> Dtype:
     return dtype
 
 
-def from_python(x: Any) -> bool:
+def is_from_python(x: Any) -> bool:
     """Return whether this is a Python number, or a loop state that starts from one."""
     return is_weak(x) or number_behind(x) is not None
 
 
-def state_among(x: Any, y: Any) -> Node | None:
+def python_state_of(x: Any, y: Any) -> Node | None:
     """Return the state behind one of two branch results that both come from Python numbers."""
-    found = [number_behind(x), number_behind(y)] if from_python(x) and from_python(y) else []
+    found = [number_behind(x), number_behind(y)] if is_from_python(x) and is_from_python(y) else []
     return next((state for state in found if state is not None), None)
 
 
-def taken_by(x: Any, dtype: Dtype) -> Dtype:
+def combined_dtype(x: Any, dtype: Dtype) -> Dtype:
     """Return the data type of x combined with one of `dtype`: its own, unless from Python.
 
     A Python number takes what can hold it; the state of a loop, what says no less than its own.
@@ -179,12 +179,12 @@ def taken_by(x: Any, dtype: Dtype) -> Dtype:
         taken = weak_dtype(own, dtype)
         return taken if _can_hold(taken, x) else own
     wider = own.kind == dtype.kind and promote(own, dtype) == dtype
-    return dtype if wider and from_python(x) else own
+    return dtype if wider and is_from_python(x) else own
 
 
 def as_cast_node(graph: Graph, x: Any, dtype: Dtype) -> Node:
     """Return x as a node, cast to the data type that it takes combined with this one."""
-    taken = taken_by(x, dtype)
+    taken = combined_dtype(x, dtype)
     state = number_behind(x)
     if state is None or taken == x.dtype:
         return graph.lift(x, taken)
@@ -201,7 +201,7 @@ def _can_hold(dtype: Dtype, number: float) -> bool:
     return about.min <= number <= about.max
 
 
-def _describe(built: Built) -> str:
+def _describe(built: BuiltBody) -> str:
     shapes = [show_shape(x.shape) if isinstance(x, Node) else repr(x) for x in built.results]
     return f"{len(shapes)}: {', '.join(shapes)}"
 
@@ -223,7 +223,7 @@ def share_captures(bodies: Sequence[Body], arguments: int) -> list[Node]:
     return list(sources.values())
 
 
-def loop_body(
+def build_loop_body(
     graph: Graph,
     who: str,
     body_fn: Callable[..., Any],
@@ -239,7 +239,7 @@ def loop_body(
     carried = [graph.lift(x) for x in leaves]
     specs = [Spec(x.spec.shape, x.dtype) for x in carried]
     free: set[Dim] = set()  # lengths that may change from step to step
-    numbers = [i for i, x in enumerate(leaves) if from_python(x)]
+    numbers = [i for i, x in enumerate(leaves) if is_from_python(x)]
     taken = (skeleton, arrangement) if who == "scan" else skeleton
     while True:
         built = build_body(graph, body_fn, taken, [*specs, *slices], numbers)
@@ -249,7 +249,7 @@ def loop_body(
         results = _loop_results(built, specs)
         requested = [built.body.numbers.get(x, x.dtype) for x in built.body.inputs]
         rows = zip(specs, results, leaves, requested, strict=False)  # a scan has more results
-        wider = [_widened(who, i, *row, free) for i, row in enumerate(rows)]
+        wider = [_merge_state_spec(who, i, *row, free) for i, row in enumerate(rows)]
         if wider == specs:
             built.body.outputs = tuple(results)
             return carried, specs, built.body
@@ -259,7 +259,7 @@ def loop_body(
         specs = wider
 
 
-def _loop_results(built: Built, specs: Sequence[Spec]) -> list[Node]:
+def _loop_results(built: BuiltBody, specs: Sequence[Spec]) -> list[Node]:
     """Return the results as nodes; a Python number takes the state's dtype if it fits."""
     states = [spec.dtype for spec in specs]
     outputs = [own_dtype(x) for x in built.results[len(specs) :]]
@@ -267,7 +267,7 @@ def _loop_results(built: Built, specs: Sequence[Spec]) -> list[Node]:
     return [as_cast_node(built.body, x, dtype) for x, dtype in rows]
 
 
-def _widened(
+def _merge_state_spec(
     who: str, i: int, spec: Spec, result: Node, start: Any, requested: Dtype, free: set[Dim]
 ) -> Spec:
     """Return the spec of a state that is `spec` before a step and `result` after it.
@@ -278,7 +278,9 @@ def _widened(
     about: dict[str, Any] = {"op": who, "index": i, "defined": here()}
     dtype = requested if result.dtype == spec.dtype else result.dtype
     # Another data type is possible where the state begins as a Python number.
-    if dtype != spec.dtype and {taken_by(start, dtype), promote(spec.dtype, dtype)} != {dtype}:
+    if dtype != spec.dtype and {combined_dtype(start, dtype), promote(spec.dtype, dtype)} != {
+        dtype
+    }:
         raise ControlFlowError("loop_type", before=spec.dtype, after=dtype, **about)
     if shape is None or after is None:
         return Spec(None, dtype)

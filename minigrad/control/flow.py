@@ -19,15 +19,15 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.control.bodies import (
-    Built,
+    BuiltBody,
     build_body,
-    loop_body,
+    build_loop_body,
+    python_state_of,
     share_captures,
-    state_among,
     unify_branches,
 )
-from minigrad.control.dynamic import pair, scan_now, while_now
-from minigrad.control.specs import cond_spec, scan_spec, sliced, while_spec
+from minigrad.control.dynamic import eager_scan, eager_while, expect_pair
+from minigrad.control.specs import cond_spec, scan_spec, step_spec, while_spec
 from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, operator, show_shape
 from minigrad.core.structure import LEAF, flatten, rebuild
 from minigrad.diagnostics.arguments import function, whole
@@ -43,11 +43,11 @@ __all__ = [
     "HISTORY",
     "SCAN",
     "WHILE",
-    "branch",
+    "add_branch",
+    "add_loop",
     "cond",
-    "expect_one",
+    "expect_scalar",
     "is_symbolic",
-    "loop",
     "scan",
     "slice_spec",
     "while_loop",
@@ -80,12 +80,12 @@ def cond(
         return (true_fn if bool(pred) else false_fn)(*operands)
     graph = graph_of(COND, [pred])
     pred = graph.lift(pred, who="cond")
-    expect_one("cond", pred)
+    expect_scalar("cond", pred)
     leaves, skeleton = flatten(operands)
     nodes = [graph.lift(x, who="cond") for x in leaves]
     specs = [x.spec for x in nodes]
     built = [build_body(graph, f, skeleton, specs) for f in (true_fn, false_fn)]
-    values, arrangement = branch(graph, pred, nodes, built)
+    values, arrangement = add_branch(graph, pred, nodes, built)
     return rebuild(arrangement, values)
 
 
@@ -116,26 +116,26 @@ def while_loop(
     nodes = _nodes_in(leaves, cond_fn, body_fn)
     try:
         if not nodes and not _in_body():
-            return while_now(cond_fn, body_fn, init, max_steps, skeleton)
-        return loop(graph_of(WHILE, nodes), cond_fn, body_fn, init, max_steps)
+            return eager_while(cond_fn, body_fn, init, max_steps, skeleton)
+        return add_loop(graph_of(WHILE, nodes), cond_fn, body_fn, init, max_steps)
     except TypeError as error:
-        if _is_about_a_list(error) and isinstance(init, list) and len(init) == 1:
+        if _is_list_error(error) and isinstance(init, list) and len(init) == 1:
             raise ControlFlowError("loop_list_of_one", op="while_loop", defined=here()) from error
         raise
 
 
-def _is_about_a_list(error: TypeError) -> bool:
+def _is_list_error(error: TypeError) -> bool:
     """Return whether an operation met a list where it takes a number."""
     if isinstance(error, GraphError):
         return error.key == "not_numeric"
     return "list" in str(error)
 
 
-def branch(
-    graph: Graph, pred: Node, nodes: Sequence[Node], built: list[Built]
+def add_branch(
+    graph: Graph, pred: Node, nodes: Sequence[Node], built: list[BuiltBody]
 ) -> tuple[list[Node], Any]:
     """Make one node of two branches; return its values and their arrangement."""
-    states = [state_among(*pair) for pair in zip(*(x.results for x in built), strict=False)]
+    states = [python_state_of(*pair) for pair in zip(*(x.results for x in built), strict=False)]
     bodies, arrangement = unify_branches(built)
     captured = share_captures(bodies, len(nodes))
     attrs = {"then": bodies[0], "orelse": bodies[1]}
@@ -146,7 +146,7 @@ def branch(
     return values, arrangement
 
 
-def loop(
+def add_loop(
     graph: Graph,
     cond_fn: Callable[..., Any],
     body_fn: Callable[..., Any],
@@ -155,12 +155,12 @@ def loop(
 ) -> Any:
     """Build a `while_loop` in this graph, whatever its state starts from."""
     leaves, skeleton = flatten(init)
-    carried, specs, body = loop_body(graph, "while_loop", body_fn, leaves, skeleton)
+    carried, specs, body = build_loop_body(graph, "while_loop", body_fn, leaves, skeleton)
     test = build_body(graph, cond_fn, skeleton, specs)
     results = [test.body.lift(x) for x in test.results]
     if test.arrangement is not LEAF:
         raise ControlFlowError("loop_condition", op="while_loop", defined=here())
-    expect_one("while_loop", results[0])
+    expect_scalar("while_loop", results[0])
     test.body.outputs = tuple(results)
     captured = share_captures([test.body, body], len(carried))
     attrs = {"test": test.body, "body": body, "carries": len(carried), "max_steps": max_steps}
@@ -186,18 +186,18 @@ def scan(
     sequences, arrangement = flatten(xs)
     nodes = _nodes_in([*carries, *sequences], step_fn)
     if not nodes and not _in_body():
-        return scan_now(step_fn, init, sequences, arrangement, reverse)
+        return eager_scan(step_fn, init, sequences, arrangement, reverse)
     graph = graph_of(SCAN, nodes)
     lifted = [graph.lift(x) for x in sequences]
     stacked: list[Any] = []
 
     @functools.wraps(step_fn)
     def body_fn(carry: Any, x: Any) -> Any:
-        new, y = pair(step_fn(carry, x))
+        new, y = expect_pair(step_fn(carry, x))
         leaves, stacked[:] = _with_arrangement(y)
         return new, leaves
 
-    carried, _, body = loop_body(
+    carried, _, body = build_loop_body(
         graph, "scan", body_fn, carries, skeleton, [slice_spec(x) for x in lifted], arrangement
     )
     n, m = len(carried), len(lifted)
@@ -221,11 +221,11 @@ def _in_body() -> bool:
 
 def _nodes_in(values: Sequence[Any], *functions: Callable[..., Any]) -> list[Node]:
     """Return the nodes among these values and among the functions' captured values."""
-    seen = [x for f in functions for x in _seen_by(f)]
+    seen = [x for f in functions for x in _captured_values(f)]
     return [x for x in (*values, *seen) if isinstance(x, Node)]
 
 
-def _seen_by(f: Callable[..., Any]) -> list[Any]:
+def _captured_values(f: Callable[..., Any]) -> list[Any]:
     """Return the values of the names that a function uses but doesn't define."""
     try:
         names = inspect.getclosurevars(f)
@@ -239,7 +239,7 @@ def _with_arrangement(y: Any) -> tuple[list[Any], list[Any]]:
     return leaves, [arrangement]
 
 
-def expect_one(who: str, pred: Node) -> None:
+def expect_scalar(who: str, pred: Node) -> None:
     if pred.spec.shape not in ((), None):
         raise ShapeError("one_bool", op=who, shape=show_shape(pred.shape), defined=here())
 
@@ -247,7 +247,7 @@ def expect_one(who: str, pred: Node) -> None:
 def slice_spec(x: Node) -> Spec:
     if x.spec.shape == ():
         raise ShapeError("rank", op="scan", expected="1 axis or more", shape=(), defined=here())
-    return sliced(x.spec)
+    return step_spec(x.spec)
 
 
 def _single_values(node: Node) -> list[Node]:
@@ -303,7 +303,7 @@ def _loop_gradient(
     floats = [i for i in range(n) if body.inputs[i].dtype.kind == "f"]
     captured = [i for i in wrt if i >= n + m and _gradient_flows([body], i)]
     sliced = [i for i in wrt if n <= i < n + m and _gradient_flows([body], i)]
-    states = [y.graph.add(HISTORY, (y,), _history(body, i)) for i in range(n)]
+    states = [y.graph.add(HISTORY, (y,), _state_history(body, i)) for i in range(n)]
     values = _single_values(y)
     start = [gs[i] if i in gs else zeros_like(values[i]) for i in floats]
     totals = [zeros_like(xs[i]) for i in captured]
@@ -353,7 +353,7 @@ def _pull_back(
     return [zeros_like(x) if g is None else g for x, g in zip(xs, found, strict=True)]
 
 
-def _history(body: Graph, i: int) -> Attrs:
+def _state_history(body: Graph, i: int) -> Attrs:
     x = body.inputs[i]
     shape = None if x.spec.shape is None else (Dim(), *x.spec.shape)
     return {"index": i, "shape": shape, "dtype": x.dtype}
@@ -367,7 +367,7 @@ def _run_by_executors(out: Any, *arrays: Any, **attrs: Any) -> Any:
     raise VerifyError("no_kernel")
 
 
-def _control(name: str, title: tuple[str, str], formula: str, infer: Any, vjp: Any) -> Op:
+def _control_operator(name: str, title: tuple[str, str], formula: str, infer: Any, vjp: Any) -> Op:
     return operator(
         name,
         shape=lambda *shapes, **attrs: None,
@@ -381,24 +381,24 @@ def _control(name: str, title: tuple[str, str], formula: str, infer: Any, vjp: A
     )
 
 
-COND = _control(
+COND = _control_operator(
     "Cond", ("conditional branch", "条件分支"), "{0} ? then : else", cond_spec, _cond_gradient
 )
-WHILE = _control(
+WHILE = _control_operator(
     "While",
     ("loop while a condition holds", "条件循环"),
     "body({0}, …) while test",
     while_spec,
     _loop_gradient,
 )
-SCAN = _control(
+SCAN = _control_operator(
     "Scan",
     ("loop along the first axis", "沿第一个轴的循环"),
     "scan({0}, …)",
     scan_spec,
     _loop_gradient,
 )
-HISTORY = _control(
+HISTORY = _control_operator(
     "History",
     ("all states a loop went through", "循环经过的所有状态"),
     "states({0})",

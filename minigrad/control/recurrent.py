@@ -64,11 +64,11 @@ def dynamic_rnn(
             output = ops.where(going, output, 0.0)
         return (t + 1, new), output
 
-    (_, last), outputs = scan(step, (_same_kind(inputs, 0), state), steps)
+    (_, last), outputs = scan(step, (_number_like(inputs, 0), state), steps)
     return ops.transpose(outputs, axes=(1, 0, *range(2, outputs.ndim))), last
 
 
-def _same_kind(x: Any, value: int) -> Any:
+def _number_like(x: Any, value: int) -> Any:
     """Return a number as a node or a tensor, whichever x is."""
     number = np.int64(value)
     return get_default_graph().lift(number) if is_symbolic(x) else Tensor(number)

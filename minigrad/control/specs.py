@@ -10,7 +10,7 @@ from minigrad.core import Array, Attrs, Dim, Spec, TupleSpec
 from minigrad.diagnostics.errors import ShapeError
 
 
-def _merged(a: Spec, b: Spec) -> Spec:
+def _merge_specs(a: Spec, b: Spec) -> Spec:
     """Merge two specs: what is known of a value that has one or the other."""
     if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
         return Spec(None, a.dtype)
@@ -18,12 +18,12 @@ def _merged(a: Spec, b: Spec) -> Spec:
     return Spec(tuple(m if m == n else Dim() for m, n in pairs), a.dtype)
 
 
-def sliced(spec: Spec) -> Spec:
+def step_spec(spec: Spec) -> Spec:
     """Return what a step of a scan gets of a sequence."""
     return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
 
 
-def no_rows(like: Spec) -> Array:
+def empty_rows(like: Spec) -> Array:
     """Return zero rows; an unknown length becomes 0."""
     lengths = [n if isinstance(n, int) else 0 for n in like.shape or ()]
     return np.zeros((0, *lengths), like.dtype)
@@ -31,13 +31,13 @@ def no_rows(like: Spec) -> Array:
 
 def cond_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
     pairs = zip(attrs["then"].outputs, attrs["orelse"].outputs, strict=True)
-    return TupleSpec.of([_merged(a.spec, b.spec) for a, b in pairs])
+    return TupleSpec.of([_merge_specs(a.spec, b.spec) for a, b in pairs])
 
 
 def _loop_specs(specs: Sequence[Spec], attrs: Attrs) -> list[Spec]:
     """Infer a loop's specs; a loop of no steps returns its initial state."""
     pairs = zip(specs[: attrs["carries"]], attrs["body"].outputs, strict=False)
-    return [_merged(start, x.spec) for start, x in pairs]
+    return [_merge_specs(start, x.spec) for start, x in pairs]
 
 
 def while_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
-from minigrad.control.specs import no_rows, sliced
+from minigrad.control.specs import empty_rows, step_spec
 from minigrad.core import Array, Spec, events, show_shapes, spec_of
 from minigrad.diagnostics.errors import GraphError, ShapeError
 from minigrad.diagnostics.source import here
@@ -47,7 +47,7 @@ def _scan(run: RunState, step: Any, operands: list[Any]) -> Any:
     node, n, m = step.node, step.node.attrs["carries"], step.node.attrs["sequences"]
     body, inner = step.bodies["body"], _body_run(run)
     now, sequences, captured = operands[:n], operands[n : n + m], operands[n + m :]
-    times = times_of(sequences, node.where)
+    times = step_indices(sequences, node.where)
     outputs: list[list[Any]] = []
     states: list[list[Any]] = []
     for count, t in enumerate(reversed(times) if node.attrs["reverse"] else times):
@@ -63,11 +63,11 @@ def _scan(run: RunState, step: Any, operands: list[Any]) -> Any:
     if step.keeps_history:
         run.histories[node] = states
     return ran(
-        node, one_or_all([*now, *rows_of(body, outputs, now, sequences, captured)]), operands
+        node, one_or_all([*now, *scan_outputs(body, outputs, now, sequences, captured)]), operands
     )
 
 
-def times_of(sequences: Sequence[Any], defined: Any = None) -> range:
+def step_indices(sequences: Sequence[Any], defined: Any = None) -> range:
     """Return the indices of the steps; ShapeError unless all sequences are equally long."""
     lengths = sorted({len(x) for x in sequences})
     if len(lengths) != 1:
@@ -76,20 +76,20 @@ def times_of(sequences: Sequence[Any], defined: Any = None) -> range:
     return range(lengths[0])
 
 
-def rows_of(
+def scan_outputs(
     body: Any, outputs: list[Any], now: list[Any], sequences: Sequence[Any], captured: Any
 ) -> list[Any]:
     """Return the outputs of a scan, one row for each step, along a new first axis."""
     found = body.outputs[len(now) :]
     if outputs:
-        return [stacked([y[i] for y in outputs], x) for i, x in enumerate(found)]
-    slices = [sliced(spec_of(x)) for x in sequences]
+        return [stack_steps([y[i] for y in outputs], x) for i, x in enumerate(found)]
+    slices = [step_spec(spec_of(x)) for x in sequences]
     given = [*map(spec_of, now), *slices, *map(spec_of, captured)]
-    specs = _as_built(body.given, body.nodes, given)
-    return [no_rows(specs[y]) for y in found]
+    specs = _infer_results(body.given, body.nodes, given)
+    return [empty_rows(specs[y]) for y in found]
 
 
-def _as_built(inputs: Sequence[Node], nodes: Sequence[Node], given: Any) -> dict[Node, Spec]:
+def _infer_results(inputs: Sequence[Node], nodes: Sequence[Node], given: Any) -> dict[Node, Spec]:
     """Infer a body's results for such values by its shape rules, without running it.
 
     What does not fit may not fit: states that no step has made (a history) have lengths of 0.
@@ -101,18 +101,18 @@ def _as_built(inputs: Sequence[Node], nodes: Sequence[Node], given: Any) -> dict
             with contextlib.suppress(GraphError):
                 if node.inputs:
                     operands = [specs[x] for x in node.inputs]
-                    specs[node] = node.op.spec(operands, _with_bodies(node, operands))
+                    specs[node] = node.op.spec(operands, _infer_bodies(node, operands))
     return specs
 
 
-def _with_bodies(node: Node, operands: list[Any]) -> dict[str, Any]:
+def _infer_bodies(node: Node, operands: list[Any]) -> dict[str, Any]:
     """Return a node's attributes; a branch's or loop's bodies have outputs as inferred here."""
     attrs = dict(node.attrs)
     if node.op in (COND, WHILE, SCAN):
         n, m = attrs.get("carries", 0), attrs.get("sequences", 0)
-        given = [*operands[:n], *map(sliced, operands[n : n + m]), *operands[n + m :]]
+        given = [*operands[:n], *map(step_spec, operands[n : n + m]), *operands[n + m :]]
         for name, body in bodies_of(attrs).items():
-            specs = _as_built(body.inputs, ancestors(body.outputs), given[node.op is COND :])
+            specs = _infer_results(body.inputs, ancestors(body.outputs), given[node.op is COND :])
             outputs = [SimpleNamespace(spec=specs[y]) for y in body.outputs]
             attrs[name] = SimpleNamespace(outputs=outputs)
     return attrs
@@ -122,7 +122,7 @@ def _with_bodies(node: Node, operands: list[Any]) -> dict[str, Any]:
 def _history(run: RunState, step: Any, operands: list[Any]) -> Array:
     loop, index = step.node.inputs[0], step.node.attrs["index"]
     states = [state[index] for state in run.histories[loop]]
-    return read(step.node, stacked(states, loop.attrs["body"].inputs[index]))
+    return read(step.node, stack_steps(states, loop.attrs["body"].inputs[index]))
 
 
 def _body_run(run: RunState) -> RunState:
@@ -130,10 +130,10 @@ def _body_run(run: RunState) -> RunState:
     return RunState({}, {}, run.target)
 
 
-def stacked(values: list[Any], like: Node) -> Array:
+def stack_steps(values: list[Any], like: Node) -> Array:
     """Stack the values of all steps along a new first axis; for no steps, return zero rows."""
     if not values:
-        return no_rows(like.spec)
+        return empty_rows(like.spec)
     try:
         return np.stack(values)
     except ValueError:

@@ -27,7 +27,7 @@ from minigrad.static.handlers import WATCHES
 Values = Mapping[Node, Any]
 
 
-def branches(nodes: Sequence[Node]) -> list[Node]:
+def gradient_branches(nodes: Sequence[Node]) -> list[Node]:
     """Return the branches among nodes that compute gradients, for `warn_of_nan` to check."""
     found = [n for n in nodes if n.op is COND]
     return found if found and any(map(_is_backward, nodes)) else []
@@ -37,7 +37,7 @@ def _is_backward(node: Node) -> bool:
     return "gradients" in node.scope.split("/")
 
 
-def _in_front(conds: Iterable[Node]) -> list[tuple[Node, int]]:
+def _one_sided_operands(conds: Iterable[Node]) -> list[tuple[Node, int]]:
     """Return branches with the operands that are computed before them but used on one side.
 
     The gradient of a branch is a branch on the same condition, which takes the same operands.
@@ -53,10 +53,10 @@ def _in_front(conds: Iterable[Node]) -> list[tuple[Node, int]]:
 
 def _one_sided(cond: Node, i: int) -> bool:
     x = cond.inputs[i]
-    return bool(x.inputs) and x.dtype.kind == "f" and sum(_used(cond, i)) == 1
+    return bool(x.inputs) and x.dtype.kind == "f" and sum(_used_sides(cond, i)) == 1
 
 
-def _used(cond: Node, i: int) -> list[bool]:
+def _used_sides(cond: Node, i: int) -> list[bool]:
     """Return whether operand i is used if the condition is false, and if it is true."""
     bodies = [cond.attrs[side] for side in ("orelse", "then")]
     return [body.inputs[i - 1] in set(ancestors(body.outputs)) for body in bodies]
@@ -73,27 +73,27 @@ def warn_of_nan(
     """
     if not any(_has_nan(x) for x in results):
         return
-    found = _in_front(conds)
+    found = _one_sided_operands(conds)
     nodes = ancestors([c.inputs[i] for c, i in found])
     conditions = [c.inputs[0] for c, _ in found]
     with without_listeners(), contextlib.redirect_stdout(io.StringIO()):  # it was printed before
         computed = compute([*nodes, *conditions])
     values = dict(zip([*nodes, *conditions], computed, strict=True))
     for cond, i in found:
-        if not _used(cond, i)[bool(values[cond.inputs[0]])]:
+        if not _used_sides(cond, i)[bool(values[cond.inputs[0]])]:
             for node in silently(list, _nan_prone_nodes(cond.inputs[i], values)):
                 text = fill("nan_untaken", name=node.name, op=node.op, where=cond.where.label)
                 where = node.where.filename, node.where.lineno
                 warnings.warn_explicit(choose(text), RuntimeWarning, *where, registry=_warned_once)
 
 
-def watch(nodes: Sequence[Node]) -> Callable[..., None] | None:
+def nan_watcher(nodes: Sequence[Node]) -> Callable[..., None] | None:
     """Return a check to call after each run of a program with these nodes, if any."""
-    found = branches(nodes)
+    found = gradient_branches(nodes)
     return functools.partial(warn_of_nan, found) if found else None
 
 
-WATCHES[COND] = watch
+WATCHES[COND] = nan_watcher
 _warned_once: dict[Any, Any] = {}  # once for each line, unless warnings are asked for otherwise
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
-from minigrad.control.specs import sliced
+from minigrad.control.specs import step_spec
 from minigrad.core import Attrs, Spec, TupleSpec
 from minigrad.ops import state
 from minigrad.static import Graph, Node
 from minigrad.static.call_schema import PLACED, SCHEMAS, CallSchema, holds
 
 
-def _hold(places: Sequence[Node], values: Sequence[Node]) -> bool:
+def _specs_hold(places: Sequence[Node], values: Sequence[Node]) -> bool:
     pairs = zip(places, values, strict=False)
     return len(places) == len(values) and all(holds(a.spec, b.spec) for a, b in pairs)
 
@@ -24,51 +24,51 @@ def _is_body(graph: Graph) -> bool:
     return graph.frozen and fed and not any(x.op in outside for x in graph.nodes)
 
 
-def _decides(graph: Graph) -> bool:
+def _returns_bool(graph: Graph) -> bool:
     return len(graph.outputs) == 1 and graph.outputs[0].spec.shape in ((), None)
 
 
-def _branches(operands: Sequence[Node], attrs: Attrs) -> bool:
+def _is_cond(operands: Sequence[Node], attrs: Attrs) -> bool:
     pred, *given = operands
     then, orelse = attrs["then"], attrs["orelse"]
     dtypes = [[x.dtype for x in body.outputs] for body in (then, orelse)]
-    taken = all(_is_body(body) and _hold(body.inputs, given) for body in (then, orelse))
+    taken = all(_is_body(body) and _specs_hold(body.inputs, given) for body in (then, orelse))
     return taken and dtypes[0] == dtypes[1] and pred.spec.shape in ((), None)
 
 
-def _repeats(operands: Sequence[Node], attrs: Attrs) -> bool:
+def _is_while(operands: Sequence[Node], attrs: Attrs) -> bool:
     test, body, n = attrs["test"], attrs["body"], attrs["carries"]
-    taken = all(_is_body(graph) and _hold(graph.inputs, operands) for graph in (test, body))
+    taken = all(_is_body(graph) and _specs_hold(graph.inputs, operands) for graph in (test, body))
     most = attrs["max_steps"] is None or attrs["max_steps"] >= 0
-    carried = 0 <= n <= len(operands) and _hold(body.inputs[:n], body.outputs)
-    return taken and most and carried and _decides(test)
+    carried = 0 <= n <= len(operands) and _specs_hold(body.inputs[:n], body.outputs)
+    return taken and most and carried and _returns_bool(test)
 
 
-def _scans(operands: Sequence[Node], attrs: Attrs) -> bool:
+def _is_scan(operands: Sequence[Node], attrs: Attrs) -> bool:
     body, n, m = attrs["body"], attrs["carries"], attrs["sequences"]
     if n < 0 or m < 1 or len(body.inputs) != len(operands) or n + m > len(operands):
         return False
     rest = [*operands[:n], *operands[n + m :]]
     whole = all(x.spec.shape != () and not isinstance(x.spec, TupleSpec) for x in operands)
-    slices = [sliced(x.spec) for x in operands[n : n + m] if whole or x.spec.shape]
+    slices = [step_spec(x.spec) for x in operands[n : n + m] if whole or x.spec.shape]
     pairs = zip(body.inputs[n : n + m], slices, strict=False)
     sliced = len(slices) == m and all(holds(x.spec, spec) for x, spec in pairs)
-    carried = _hold(body.inputs[:n], body.outputs[:n])
-    kept = _hold([*body.inputs[:n], *body.inputs[n + m :]], rest)
+    carried = _specs_hold(body.inputs[:n], body.outputs[:n])
+    kept = _specs_hold([*body.inputs[:n], *body.inputs[n + m :]], rest)
     return _is_body(body) and sliced and carried and kept
 
 
-def _remembers(operands: Sequence[Node], attrs: Attrs) -> bool:
+def _is_history(operands: Sequence[Node], attrs: Attrs) -> bool:
     loop, index = operands[0], attrs["index"]
     if loop.op not in (WHILE, SCAN) or not 0 <= index < loop.attrs["carries"]:
         return False
     state_spec, shape = loop.attrs["body"].inputs[index].spec, attrs["shape"]
-    return shape != () and holds(state_spec, sliced(Spec(shape, attrs["dtype"])))
+    return shape != () and holds(state_spec, step_spec(Spec(shape, attrs["dtype"])))
 
 
 _BRANCHES = {"then": Graph, "orelse": Graph}
 _LOOP = {"body": Graph, "carries": int}
-SCHEMAS[COND] = CallSchema(1, None, _BRANCHES, _branches)
-SCHEMAS[WHILE] = CallSchema(1, None, {"test": Graph, **_LOOP, "max_steps": int | None}, _repeats)
-SCHEMAS[SCAN] = CallSchema(1, None, {**_LOOP, "sequences": int, "reverse": bool}, _scans)
-SCHEMAS[HISTORY] = CallSchema(1, 1, {"index": int, **PLACED}, _remembers)
+SCHEMAS[COND] = CallSchema(1, None, _BRANCHES, _is_cond)
+SCHEMAS[WHILE] = CallSchema(1, None, {"test": Graph, **_LOOP, "max_steps": int | None}, _is_while)
+SCHEMAS[SCAN] = CallSchema(1, None, {**_LOOP, "sequences": int, "reverse": bool}, _is_scan)
+SCHEMAS[HISTORY] = CallSchema(1, 1, {"index": int, **PLACED}, _is_history)

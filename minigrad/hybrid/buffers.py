@@ -18,7 +18,7 @@ from minigrad.static import Body, Node, ancestors, expect_node
 from minigrad.static.build import assign, group
 
 
-class Update(NamedTuple):
+class BufferUpdate(NamedTuple):
     """An assignment to a buffer: its new value, and the nodes that must run for it to happen."""
 
     buffer: Tensor
@@ -26,12 +26,12 @@ class Update(NamedTuple):
     sources: frozenset[Node]
 
 
-def present(buffer: Tensor, x: Any) -> Any:
+def buffer_for(buffer: Tensor, x: Any) -> Any:
     """Return the buffer as x can use it: itself, or its variable in x's graph."""
     return x.graph.buffer(buffer) if isinstance(x, Node) else buffer
 
 
-def renew(buffer: Tensor, x: Any, rule: Callable[[Any], Any]) -> None:
+def update_buffer(buffer: Tensor, x: Any, rule: Callable[[Any], Any]) -> None:
     """Replace a buffer by rule(buffer), because x was seen: at once, or in each run that has x.
 
     A second call in one graph goes on from the value of the first, as it does in a dynamic graph.
@@ -41,11 +41,11 @@ def renew(buffer: Tensor, x: Any, rule: Callable[[Any], Any]) -> None:
         buffer.copy_(rule(buffer))
         return
     before = [u for u in x.graph.updates if u.buffer is buffer]
-    value = rule(before[-1].value if before else present(buffer, x))
+    value = rule(before[-1].value if before else buffer_for(buffer, x))
     if isinstance(value.graph, Body) and value.graph.outer is not None:
         raise GraphError("update_in_body", op="BatchNorm", name=buffer.name, defined=here())
     sources = before[-1].sources if before else frozenset()
-    value.graph.updates.append(Update(buffer, value, sources | {x}))
+    value.graph.updates.append(BufferUpdate(buffer, value, sources | {x}))
 
 
 def updates(loss: Node) -> Node:

@@ -32,7 +32,7 @@ from minigrad.functions import (
     softplus,
     tanh,
 )
-from minigrad.hybrid.buffers import present, renew
+from minigrad.hybrid.buffers import buffer_for, update_buffer
 from minigrad.ops.arrange import as_operand
 from minigrad.ops.windows import as_pair
 from minigrad.static import Node
@@ -324,7 +324,7 @@ def batch_norm(
     elif running_mean is None or running_var is None:
         raise arguments.refuse("batch_norm", "running_mean", None, fill("expect_statistics"))
     else:
-        mean, variance = present(running_mean, x), present(running_var, x)
+        mean, variance = buffer_for(running_mean, x), buffer_for(running_var, x)
         y = (x - _per_channel(mean, x)) / _per_channel(ops.sqrt(variance + eps), x)
     y = y if weight is None else y * _per_channel(weight, x)
     return y if bias is None else y + _per_channel(bias, x)
@@ -359,8 +359,8 @@ def _move_running(mean: Any, variance: Any, x: Any, axes: tuple[int, ...], momen
     centred = x - _per_channel(seen, x)
     n = ops.count(x, seen)
     spread = ops.mean(centred * centred, axis=axes) * (n / (n - 1))
-    renew(mean, x, lambda old: old * (1 - momentum) + seen * momentum)
-    renew(variance, x, lambda old: old * (1 - momentum) + spread * momentum)
+    update_buffer(mean, x, lambda old: old * (1 - momentum) + seen * momentum)
+    update_buffer(variance, x, lambda old: old * (1 - momentum) + spread * momentum)
 
 
 def _per_channel(value: Any, x: Any, ndim: int | None = None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from minigrad.core.events import Event, Recording
 from minigrad.hybrid.tracing import Function
-from minigrad.hybrid.tracing.traces import Trace, listed
+from minigrad.hybrid.tracing.traces import Trace, join_sentences
 from minigrad.ops import state
 from viz.film.film import latest
 from viz.film.frames import film_and_steps
@@ -65,7 +65,7 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     scenes, rows, columns = [], [], []
     for i, call in enumerate(calls):
         number = str(known.get(call.trace, "–"))
-        reason = listed(call.trace.reasons) if call.new else ("–", "–")
+        reason = join_sentences(call.trace.reasons) if call.new else ("–", "–")
         key = "traces_made" if call.new else "traces_used"
         caption = row(key, call=call.numbers, number=number, why=reason)
         title = row("traces_graph", number=number, calls=call.trace.calls)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from minigrad import control
 from minigrad.compiler.text.names import UniqueNames, ValueTable, literal
-from minigrad.control.steps import rows_of, stacked, times_of
+from minigrad.control.steps import scan_outputs, stack_steps, step_indices
 from minigrad.core import REGISTRY, Op
 from minigrad.ops import parts, state
 from minigrad.static import Graph, Node
@@ -208,7 +208,9 @@ class LineWriter:
         if op is control.HISTORY:
             loop, i = node.inputs[0], node.attrs["index"]
             like = self.table.name(loop.attrs["body"].inputs[i], "like")
-            return f"{self.imported(stacked)}([s[{i}] for s in {self._histories[loop]}], {like})"
+            return (
+                f"{self.imported(stack_steps)}([s[{i}] for s in {self._histories[loop]}], {like})"
+            )
         if not node.attrs and op.symbol in SIGNS:
             return SIGNS[op.symbol].format(*operands)
         if not node.attrs and op.ufunc is not None:
@@ -304,7 +306,7 @@ class LineWriter:
         n, m, reverse = node.attrs["carries"], node.attrs["sequences"], node.attrs["reverse"]
         at, rows, found = (self.names.new(wish) for wish in ("t", "rows", "found"))
         sequences, captured = operands[n : n + m], operands[n + m :]
-        times = f"{self.imported(times_of)}([{', '.join(sequences)}])"
+        times = f"{self.imported(step_indices)}([{', '.join(sequences)}])"
         given = ", ".join([f"*{now}", *(f"{x}[{at}]" for x in sequences), *captured])
         lines = [f"for {at} in {f'reversed({times})' if reverse else times}:", *step]
         turned = [self._histories[node]] if step else []
@@ -321,7 +323,7 @@ class LineWriter:
             turned.append(rows)
             of = f"[{', '.join(sequences)}], [{', '.join(captured)}]"
             body = self.table.name(loop, "body")
-            states.append(f"*{self.imported(rows_of)}({body}, {rows}, {now}, {of})")
+            states.append(f"*{self.imported(scan_outputs)}({body}, {rows}, {now}, {of})")
         if reverse:
             lines += [f"{x}.reverse()" for x in turned]
         one = "[0]" if len(loop.outputs) == 1 else ""

@@ -11,8 +11,8 @@ from minigrad.core import Spec, as_array, float32, float64, int64, is_weak
 from minigrad.core.structure import flatten, rebuild
 from minigrad.diagnostics.errors import ControlFlowError, GraphError
 from minigrad.diagnostics.source import here
-from minigrad.hybrid.scripting.merging import describe, same, variable, zeros
-from minigrad.hybrid.scripting.missing import Maybe, is_missing, is_number, maybe
+from minigrad.hybrid.scripting.merging import describe, is_same_value, variable_label, zeros
+from minigrad.hybrid.scripting.missing import MaybeUndefined, is_missing, is_number, maybe_undefined
 
 State = tuple[Any, ...]
 
@@ -23,7 +23,7 @@ NAMED = {
 }
 
 
-class naming:
+class name_errors:
     """Make errors in the block name the variable that they are about instead of a number.
 
     who: the statement; owners: for each number the variable. Errors of functions given to `inside`
@@ -34,13 +34,13 @@ class naming:
         self.who, self.owners = who, owners
         self.others: list[BaseException] = []
 
-    def __enter__(self) -> naming:
+    def __enter__(self) -> name_errors:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, GraphError) and error.key in NAMED and error not in self.others:
             fields: dict[str, Any] = {**error.fields, "op": self.who}
-            fields["variable"] = variable(self.owners[fields.pop("index")])
+            fields["variable"] = variable_label(self.owners[fields.pop("index")])
             raise type(error)(NAMED[error.key], defined=here(), **fields) from None
 
     def inside(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +70,7 @@ class Carry:
         self.numbers = tuple(x for x, _ in pairs)
         self.owners = [name for _, name in pairs]
 
-    def state(self, numbers: Sequence[Any]) -> State:
+    def with_numbers(self, numbers: Sequence[Any]) -> State:
         """Return the variables with these numbers in them."""
         rest = iter(numbers)
         return tuple(
@@ -87,21 +87,22 @@ class Carry:
             if is_missing(value):
                 result += old
                 continue
-            whole = maybe(value, name) if isinstance(skeleton, Maybe) else value
+            whole = maybe_undefined(value, name) if isinstance(skeleton, MaybeUndefined) else value
             result += self._numbers(name, leaves, skeleton, whole)
         return tuple(result)
 
     def _numbers(self, name: str, leaves: list[Any], skeleton: Any, value: Any) -> list[Any]:
         found, after = flatten(value)
         fits = after == skeleton and all(
-            is_number(y) if is_number(x) else same(x, y) for x, y in zip(leaves, found, strict=True)
+            is_number(y) if is_number(x) else is_same_value(x, y)
+            for x, y in zip(leaves, found, strict=True)
         )
         if not fits:
             before = describe(rebuild(skeleton, leaves))
             raise ControlFlowError(
                 "script_loop_values",
                 op=self.who,
-                variable=variable(name),
+                variable=variable_label(name),
                 before=before,
                 after=describe(value),
                 defined=here(),
@@ -121,13 +122,13 @@ def spec_of_carried(x: Any) -> Spec:
 _PYTHON = {np.dtype(bool): False, int64: 0, float32: 0.0, float64: 0.0}
 
 
-def start(value: Any) -> Any:
+def initial_placeholder(value: Any) -> Any:
     """Return a placeholder value for a variable that the first step will set to one like this."""
     leaves, skeleton = flatten(value)
-    return rebuild(skeleton, [_start(x) if is_number(x) else x for x in leaves])
+    return rebuild(skeleton, [_placeholder(x) if is_number(x) else x for x in leaves])
 
 
-def _start(x: Any) -> Any:
+def _placeholder(x: Any) -> Any:
     """Return 0, if possible as a Python number, because that adapts to any data type."""
     if is_weak(x):
         return type(x)()

@@ -20,8 +20,15 @@ from minigrad.diagnostics.source import LIBRARIES, here
 from minigrad.hybrid.scripting import loops, missing, regions, runtime
 from minigrad.hybrid.scripting.expressions import MISSING
 from minigrad.hybrid.scripting.names import Comprehension, FunctionDef, stores
-from minigrad.hybrid.scripting.reading import Source, assemble, codes_in, compiled, place, read
-from minigrad.hybrid.scripting.refusals import refuse
+from minigrad.hybrid.scripting.reading import (
+    Source,
+    codes_in,
+    compile_rewritten,
+    function_with_code,
+    read_source,
+    source_location,
+)
+from minigrad.hybrid.scripting.refusals import refuse_unsupported
 from minigrad.hybrid.scripting.replacements import REPLACED
 from minigrad.hybrid.scripting.statements import Rewriter
 
@@ -57,13 +64,13 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     if function.__code__ in _done:
         return function
     found = rewritten(function)
-    return assemble(function, found.code, {found.runtime: RUNTIME})
+    return function_with_code(function, found.code, {found.runtime: RUNTIME})
 
 
 def source_function(function: Any) -> FunctionType:
     """Return the function whose source is rewritten: itself, or the `forward` of a layer."""
     for method in (getattr(type(function), name, None) for name in ("forward", "__call__")):
-        if isinstance(method, FunctionType) and not _of_a_library(method):
+        if isinstance(method, FunctionType) and not _is_library_code(method):
             return method
     function = getattr(function, "__func__", function)
     if isinstance(function, FunctionType):
@@ -97,23 +104,23 @@ def _rewritten_or_reason(function: FunctionType) -> Rewritten | ScriptError:
 
 
 def _rewrite(function: FunctionType) -> Rewritten:
-    source = read(function)
-    known = _known(function, source.tree)
-    at = functools.partial(place, source.filename, source.lines)
-    refuse(source.tree, at)
-    rewriter = Rewriter(source.tree, known, _needs_nothing)
+    source = read_source(function)
+    known = _name_resolver(function, source.tree)
+    at = functools.partial(source_location, source.filename, source.lines)
+    refuse_unsupported(source.tree, at)
+    rewriter = Rewriter(source.tree, known, _needs_no_rewrite)
     rewriter.function(source.tree)
-    code = compiled(source, function.__code__, rewriter.runtime)
+    code = compile_rewritten(source, function.__code__, rewriter.runtime)
     _done.update(codes_in(code))
-    return Rewritten(code, _text(source), rewriter.runtime)
+    return Rewritten(code, _source_text(source), rewriter.runtime)
 
 
-def _text(source: Source) -> str:
+def _source_text(source: Source) -> str:
     source.tree.decorator_list = []
     return ast.unparse(source.tree)
 
 
-def _known(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any]:
+def _name_resolver(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any]:
     """Return what a name means in the function, unless it is a local variable."""
     variables = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
     for node in ast.walk(tree):
@@ -143,7 +150,7 @@ def _known(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any
 def callee(f: Any) -> Any:
     """Return what to call instead of f: the user's functions and methods are rewritten."""
     if isinstance(f, FunctionType):
-        return f if f.__code__ in _done or _of_a_library(f) else rewritten_or_unchanged(f)
+        return f if f.__code__ in _done or _is_library_code(f) else rewritten_or_unchanged(f)
     if isinstance(f, MethodType):
         return MethodType(callee(f.__func__), f.__self__)
     if isinstance(f, BuiltinMethodType):
@@ -153,16 +160,16 @@ def callee(f: Any) -> Any:
         return REPLACED.get(f, f)
     if isinstance(f, functools.partial):
         return functools.partial(callee(f.func), *f.args, **f.keywords)
-    return _of_an_object(f)
+    return _is_bound_method(f)
 
 
-def _of_an_object(f: Any) -> Any:
+def _is_bound_method(f: Any) -> Any:
     call, forward = (getattr(type(f), name, None) for name in ("__call__", "forward"))
     if not isinstance(call, FunctionType):
         return f
-    if not _of_a_library(call):
+    if not _is_library_code(call):
         return MethodType(callee(call), f)
-    if isinstance(forward, FunctionType) and not _of_a_library(forward):
+    if isinstance(forward, FunctionType) and not _is_library_code(forward):
         return MethodType(call, _WithForward(f, callee(f.forward)))
     return f
 
@@ -199,14 +206,14 @@ def rewritten_or_unchanged(f: Callable[..., Any]) -> Callable[..., Any]:
     return unchanged
 
 
-def _of_a_library(f: FunctionType) -> bool:
+def _is_library_code(f: FunctionType) -> bool:
     return f.__code__.co_filename.startswith((*LIBRARIES, "<frozen"))
 
 
-def _needs_nothing(value: Any) -> bool:
+def _needs_no_rewrite(value: Any) -> bool:
     """Return whether it can be called without rewriting."""
     if isinstance(value, FunctionType):
-        return _of_a_library(value)
+        return _is_library_code(value)
     if isinstance(value, type | BuiltinMethodType):
         return value not in REPLACED
     return type(value).__module__.split(".")[0] in ("minigrad", "numpy")
@@ -223,14 +230,14 @@ RUNTIME = SimpleNamespace(
     not_=runtime.not_,
     bool_=runtime.bool_,
     assert_=runtime.assert_,
-    plain=loops.plain,
-    items=loops.items,
+    plain=loops.python_test,
+    items=loops.python_items,
     undefined=missing.Undefined,
-    defined=missing.defined,
+    defined=missing.check_defined,
     unused=missing.UNUSED,
-    set_attribute=regions.set_attribute,
-    set_item=regions.set_item,
-    raising=regions.raising,
-    caught=regions.caught,
-    matched=runtime.matched,
+    set_attribute=regions.refuse_set_attribute,
+    set_item=regions.refuse_set_item,
+    raising=regions.refuse_raise,
+    caught=regions.check_caught,
+    matched=runtime.match_subject,
 )

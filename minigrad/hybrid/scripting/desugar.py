@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minigrad.hybrid.scripting.names import FunctionDef, Loop, own_nodes
-from minigrad.hybrid.scripting.syntax import load, placed
+from minigrad.hybrid.scripting.syntax import copy_location, load_name
 
 
 def desugar(function: FunctionDef, runtime: str, unique: Callable[[str], str]) -> None:
@@ -62,39 +62,42 @@ class _Desugar(ast.NodeTransformer):
         return node
 
     def visit_Global(self, node: ast.Global) -> list[ast.stmt]:
-        return [placed(node, ast.Pass())]
+        return [copy_location(node, ast.Pass())]
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id not in self.outside:
             return node
-        space = ast.Call(load("globals"), [], [])
-        return placed(node, ast.Subscript(space, ast.Constant(node.id), node.ctx))
+        space = ast.Call(load_name("globals"), [], [])
+        return copy_location(node, ast.Subscript(space, ast.Constant(node.id), node.ctx))
 
     def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
-        return [self._without(placed(target, self.visit(target))) for target in _flat(node.targets)]
+        return [
+            self._delete_target(copy_location(target, self.visit(target)))
+            for target in _flatten_targets(node.targets)
+        ]
 
-    def _without(self, target: ast.expr) -> ast.stmt:
+    def _delete_target(self, target: ast.expr) -> ast.stmt:
         if not isinstance(target, ast.Name):
-            return placed(target, ast.Delete([target]))
+            return copy_location(target, ast.Delete([target]))
         value = self._call("undefined", ast.Constant(target.id))
-        return placed(target, ast.Assign([ast.Name(target.id, ast.Store())], value))
+        return copy_location(target, ast.Assign([ast.Name(target.id, ast.Store())], value))
 
     def visit_While(self, node: ast.While) -> Any:
-        return self._loop(node)
+        return self._visit_loop(node)
 
     def visit_For(self, node: ast.For) -> Any:
-        return self._loop(node)
+        return self._visit_loop(node)
 
-    def _loop(self, node: Loop) -> list[ast.stmt]:
+    def _visit_loop(self, node: Loop) -> list[ast.stmt]:
         orelse, node.orelse = node.orelse, []
         new: list[ast.stmt] = []
         if orelse:
             found = self.unique("found")
-            new.append(placed(node, _set(found, False)))
-            breaks = _Breaks(found)
+            new.append(copy_location(node, _assign_flag(found, False)))
+            breaks = _BreakFlagger(found)
             node.body = [s for b in node.body for s in breaks.statements(b)]
-            test = ast.UnaryOp(ast.Not(), load(found))
-            after = [placed(node, ast.If(test, orelse, []))] if breaks.any else orelse
+            test = ast.UnaryOp(ast.Not(), load_name(found))
+            after = [copy_location(node, ast.If(test, orelse, []))] if breaks.any else orelse
             new = new if breaks.any else []
         self.generic_visit(node)
         return [*new, node, *(self.block(after) if orelse else [])]
@@ -104,21 +107,21 @@ class _Desugar(ast.NodeTransformer):
         chosen: list[ast.stmt] = []
         bodies = [one.body for one in node.cases]
         for i, one in enumerate(node.cases):
-            one.body = [placed(one.body[0], _set(case, i))]
+            one.body = [copy_location(one.body[0], _assign_flag(case, i))]
             if one.guard is not None:
-                one.guard = placed(one.guard, self._call("matched", self.visit(one.guard)))
-        node.subject = placed(node.subject, self._call("matched", self.visit(node.subject)))
+                one.guard = copy_location(one.guard, self._call("matched", self.visit(one.guard)))
+        node.subject = copy_location(node.subject, self._call("matched", self.visit(node.subject)))
         for i, body in reversed([*enumerate(bodies)]):
-            test = ast.Compare(load(case), [ast.Eq()], [ast.Constant(i)])
-            chosen = [placed(body[0], ast.If(test, self.block(body), chosen))]
-        return [placed(node, _set(case, -1)), node, *chosen]
+            test = ast.Compare(load_name(case), [ast.Eq()], [ast.Constant(i)])
+            chosen = [copy_location(body[0], ast.If(test, self.block(body), chosen))]
+        return [copy_location(node, _assign_flag(case, -1)), node, *chosen]
 
     def _call(self, function: str, *arguments: ast.expr) -> ast.Call:
-        attribute = ast.Attribute(load(self.runtime), function, ast.Load())
+        attribute = ast.Attribute(load_name(self.runtime), function, ast.Load())
         return ast.Call(attribute, list(arguments), [])
 
 
-class _Breaks(ast.NodeTransformer):
+class _BreakFlagger(ast.NodeTransformer):
     """Sets a flag before each `break` of one loop."""
 
     def __init__(self, flag: str) -> None:
@@ -130,7 +133,7 @@ class _Breaks(ast.NodeTransformer):
 
     def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
         self.any = True
-        return [placed(node, _set(self.flag, True)), node]
+        return [copy_location(node, _assign_flag(self.flag, True)), node]
 
     def _other(self, node: Any) -> Any:
         return node
@@ -144,11 +147,13 @@ class _Breaks(ast.NodeTransformer):
     visit_While = visit_For = _inner
 
 
-def _set(name: str, value: Any) -> ast.stmt:
+def _assign_flag(name: str, value: Any) -> ast.stmt:
     return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
 
 
-def _flat(targets: Sequence[ast.expr]) -> list[ast.expr]:
+def _flatten_targets(targets: Sequence[ast.expr]) -> list[ast.expr]:
     """Flatten the targets of `del a, (b, c)`."""
-    nested = (_flat(t.elts) if isinstance(t, ast.Tuple | ast.List) else [t] for t in targets)
+    nested = (
+        _flatten_targets(t.elts) if isinstance(t, ast.Tuple | ast.List) else [t] for t in targets
+    )
     return [t for part in nested for t in part]

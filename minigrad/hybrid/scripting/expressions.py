@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from minigrad.hybrid.scripting.names import FunctionDef, parameters, stores
-from minigrad.hybrid.scripting.syntax import lambda_, later, load, placed
+from minigrad.hybrid.scripting.syntax import copy_location, lambda_, load_name, thunk
 
 Known = Callable[[str], Any]  # the value of a global name or a closure's cell, else MISSING
 MISSING = object()
@@ -55,7 +55,7 @@ class Expressions(ast.NodeTransformer):
 
     def call(self, function: str, *arguments: ast.expr) -> ast.Call:
         """Build the call script.function(*arguments)."""
-        attribute = ast.Attribute(load(self.runtime), function, ast.Load())
+        attribute = ast.Attribute(load_name(self.runtime), function, ast.Load())
         return ast.Call(attribute, list(arguments), [])
 
     def truth(self, test: ast.expr) -> ast.expr:
@@ -64,45 +64,45 @@ class Expressions(ast.NodeTransformer):
             return test
         values = [self.truth(v) for v in test.values]
         if isinstance(test.op, ast.Or):
-            values = [v if _is_bool(v) else placed(v, self.call("bool_", v)) for v in values]
-        return placed(test, ast.BoolOp(test.op, values))
+            values = [v if _is_bool(v) else copy_location(v, self.call("bool_", v)) for v in values]
+        return copy_location(test, ast.BoolOp(test.op, values))
 
     # ---- and, or, not, comparisons, a if c else b -------------------------------------------
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         first, *others = (self.visit(v) for v in node.values)
         name = "and_" if isinstance(node.op, ast.And) else "or_"
-        return placed(node, self.call(name, first, *map(later, others)))
+        return copy_location(node, self.call(name, first, *map(thunk, others)))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
-            return placed(node, self.call("not_", self.visit(self.truth(node.operand))))
+            return copy_location(node, self.call("not_", self.visit(self.truth(node.operand))))
         self.generic_visit(node)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         test, body, orelse = map(self.visit, (self.truth(node.test), node.body, node.orelse))
-        return placed(node, self.call("choose", test, later(body), later(orelse)))
+        return copy_location(node, self.call("choose", test, thunk(body), thunk(orelse)))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
-        return self._chain(node, node.left, node.ops, node.comparators)
+        return self._compare_chain(node, node.left, node.ops, node.comparators)
 
-    def _chain(
+    def _compare_chain(
         self, at: ast.expr, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]
     ) -> ast.expr:
         """Split chained comparisons into pairs; a shared operand is evaluated once."""
         if len(ops) == 1:
-            return placed(at, ast.Compare(left, ops, others))
+            return copy_location(at, ast.Compare(left, ops, others))
         middle = others[0]
-        if not _is_plain(middle):
+        if not _is_repeatable(middle):
             names = [self.unique("left"), self.unique("middle")]
-            pair: list[ast.expr] = [load(name) for name in names]
-            body = self._chain(at, pair[0], ops, [pair[1], *others[1:]])
-            return placed(at, ast.Call(lambda_(names, body), [left, middle], []))
-        first = placed(at, ast.Compare(left, ops[:1], [middle]))
-        rest = self._chain(at, middle, ops[1:], others[1:])
-        return placed(at, self.call("and_", first, later(rest)))
+            pair: list[ast.expr] = [load_name(name) for name in names]
+            body = self._compare_chain(at, pair[0], ops, [pair[1], *others[1:]])
+            return copy_location(at, ast.Call(lambda_(names, body), [left, middle], []))
+        first = copy_location(at, ast.Compare(left, ops[:1], [middle]))
+        rest = self._compare_chain(at, middle, ops[1:], others[1:])
+        return copy_location(at, self.call("and_", first, thunk(rest)))
 
     # ---- calls, functions, comprehensions, variables ----------------------------------------
 
@@ -115,12 +115,12 @@ class Expressions(ast.NodeTransformer):
         function = node.func
         self.generic_visit(node)
         if not self._never_rewritten(function):
-            node.func = placed(function, self.call("call", node.func))
+            node.func = copy_location(function, self.call("call", node.func))
         return node
 
     def _never_rewritten(self, function: ast.expr) -> bool:
         """Return whether this can never be a user's function, such as mg.exp or isinstance."""
-        value = resolved(function, self.known)
+        value = resolve_global(function, self.known)
         if isinstance(function, ast.Name) and value is not vars(builtins).get(function.id):
             return False  # the same code may find another function under this name
         return value is not MISSING and self.untouched(value)
@@ -134,9 +134,9 @@ class Expressions(ast.NodeTransformer):
         return node  # patterns stay what they are
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
-        return self._shadowed(node, set(parameters(node.args)))
+        return self._visit_shadowing(node, set(parameters(node.args)))
 
-    def _shadowed(self, node: Any, own: Set[str]) -> Any:
+    def _visit_shadowing(self, node: Any, own: Set[str]) -> Any:
         before, self.doubtful = self.doubtful, self.doubtful - own
         self.generic_visit(node)
         self.doubtful = before
@@ -144,21 +144,21 @@ class Expressions(ast.NodeTransformer):
 
     def _comprehension(self, node: Any) -> Any:
         own = stores(*(g.target for g in node.generators)).keys()
-        self._shadowed(node, own)
+        self._visit_shadowing(node, own)
         for g in node.generators:
-            g.iter = placed(g.iter, self.call("items", g.iter))
-            g.ifs = [placed(test, self.call("plain", test)) for test in g.ifs]
+            g.iter = copy_location(g.iter, self.call("items", g.iter))
+            g.ifs = [copy_location(test, self.call("plain", test)) for test in g.ifs]
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and node.id in self.doubtful:
-            return placed(node, self.call("defined", node))
+            return copy_location(node, self.call("defined", node))
         return node
 
 
-def resolved(name: ast.expr, known: Known) -> Any:
+def resolve_global(name: ast.expr, known: Known) -> Any:
     """Return the value of a global name or of a module's attribute, else MISSING."""
     path = []
     while isinstance(name, ast.Attribute):
@@ -170,7 +170,7 @@ def resolved(name: ast.expr, known: Known) -> Any:
     return value
 
 
-def _is_plain(node: ast.expr) -> bool:
+def _is_repeatable(node: ast.expr) -> bool:
     """Return whether this may be evaluated twice: a name or a number."""
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)

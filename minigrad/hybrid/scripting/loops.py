@@ -18,36 +18,42 @@ from minigrad.core import Spec
 from minigrad.core.structure import flatten, rebuild
 from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import here
-from minigrad.hybrid.scripting.carry import Carry, State, naming, spec_of_carried, start
-from minigrad.hybrid.scripting.missing import Maybe, Undefined, is_missing
-from minigrad.hybrid.scripting.regions import losing, region
-from minigrad.hybrid.scripting.runtime import and_, branch, is_symbolic, listed, not_
+from minigrad.hybrid.scripting.carry import (
+    Carry,
+    State,
+    initial_placeholder,
+    name_errors,
+    spec_of_carried,
+)
+from minigrad.hybrid.scripting.missing import MaybeUndefined, Undefined, is_missing
+from minigrad.hybrid.scripting.regions import build_region, note_lost_names
+from minigrad.hybrid.scripting.runtime import and_, branch, is_symbolic, not_, split_names
 from minigrad.static import Body, Graph, graph_of
 
 Step = Callable[..., Any]
 
 
-class Uncounted:
+class SymbolicIterable:
     """An iterable whose length only the graph knows."""
 
     def __iter__(self) -> Iterator[Any]:
         raise ScriptError("script_comprehension", defined=here())
 
 
-class NodeRange(Uncounted):
+class NodeRange(SymbolicIterable):
     """A range whose bounds or step are nodes: whole numbers, from start to before stop."""
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
         self.start, self.stop, self.step = start, stop, step
 
-    def holds(self, i: Any) -> Any:
+    def is_before_stop(self, i: Any) -> Any:
         """Return whether i is before the stop."""
         if is_symbolic(self.step):
             return (self.stop - i) * self.step > 0
         return i < self.stop if self.step > 0 else i > self.stop
 
 
-class NodeRows(Uncounted):
+class NodeRows(SymbolicIterable):
     """Nodes that are gone through together along their first axis, perhaps with a counter."""
 
     def __init__(self, tree: Any, start: Any = None) -> None:
@@ -59,11 +65,11 @@ class NodeRows(Uncounted):
 
 def while_(test: Step, body: Step, gives: str = "", state: State = (), stop: str = "") -> State:
     """Run a loop while test(*state) holds and no flag is set; return the variables."""
-    loop = Loop("while", body, listed(gives), listed(stop))
+    loop = Loop("while", body, split_names(gives), split_names(stop))
     try:
-        return loop.going_on(test, state)
+        return loop.run_while(test, state)
     except Exception as error:
-        losing(error, gives)
+        note_lost_names(error, gives)
         raise
 
 
@@ -74,11 +80,11 @@ def for_(items: Any, body: Step, gives: str = "", state: State = (), stop: str =
     else Python goes through; where a node decides on `break`, a range becomes a loop of the graph,
     and each later element of anything else a branch.
     """
-    loop = Loop("for", body, listed(gives), listed(stop))
+    loop = Loop("for", body, split_names(gives), split_names(stop))
     try:
-        return loop.going_through(items, state)
+        return loop.run_for(items, state)
     except Exception as error:
-        losing(error, gives)
+        note_lost_names(error, gives)
         raise
 
 
@@ -89,7 +95,7 @@ class Loop:
         self.who, self.body, self.names = who, body, names
         self.stops = [names.index(flag) for flag in stops]
 
-    def clear(self, state: State) -> Any:
+    def no_flag_set(self, state: State) -> Any:
         """Return whether no flag is set: True, False, or a node."""
         flags = [state[i] for i in self.stops]
         if any(not is_symbolic(f) and f for f in flags):
@@ -99,7 +105,7 @@ class Loop:
 
     def step(self, *given: Any) -> State:
         """Run one step as part of the graph."""
-        with region(self.body):
+        with build_region(self.body):
             result: State = self.body(*given) or ()
             return result
 
@@ -110,87 +116,91 @@ class Loop:
         step = functools.wraps(self.body)(lambda: self.body(element, *state))
         return branch(clear, step, lambda: state, self.names)
 
-    def going_on(self, test: Step, state: State) -> State:
+    def run_while(self, test: Step, state: State) -> State:
         """Run `while` in Python until a node decides."""
         while True:
-            holds = self.clear(state)
+            holds = self.no_flag_set(state)
             if not is_symbolic(holds):
                 holds = holds and test(*state)
             if is_symbolic(holds):
-                return self.repeated(graph_of(control.WHILE, [holds]), test, state)
+                return self.build_while(graph_of(control.WHILE, [holds]), test, state)
             if not holds:
                 return state
             state = self.body(*state) or ()
 
-    def going_through(self, items: Any, state: State) -> State:
+    def run_for(self, items: Any, state: State) -> State:
         """Run `for` in Python if the elements are known."""
         if isinstance(items, NodeRange):
-            return self.counted(items, state)
+            return self.build_range_for(items, state)
         if isinstance(items, NodeRows) or is_symbolic(items):
-            return self.along(items if isinstance(items, NodeRows) else NodeRows(items), state)
+            return self.build_scan_for(
+                items if isinstance(items, NodeRows) else NodeRows(items), state
+            )
         for element in items:
-            clear = self.clear(state)
+            clear = self.no_flag_set(state)
             if is_symbolic(clear) and isinstance(items, range):
-                return self.counted(NodeRange(element, items.stop, items.step), state)
+                return self.build_range_for(NodeRange(element, items.stop, items.step), state)
             state = self.step_if(clear, element, state)
-            if self.clear(state) is False:
+            if self.no_flag_set(state) is False:
                 break
         return state
 
     # ---- In the graph -----------------------------------------------------------------------
 
-    def repeated(self, graph: Graph, test: Step, state: State) -> State:
+    def build_while(self, graph: Graph, test: Step, state: State) -> State:
         """Build `while` as a loop of the graph."""
-        state = self._begun(graph, state)
+        state = self._initial_state(graph, state)
         carry = Carry(self.who, self.names, state)
 
         def going(*numbers: Any) -> Any:
-            now = carry.state(numbers)
-            return and_(self.clear(now), lambda: test(*now))
+            now = carry.with_numbers(numbers)
+            return and_(self.no_flag_set(now), lambda: test(*now))
 
         def step(*numbers: Any) -> tuple[Any, ...]:
-            return carry.values(self.step(*carry.state(numbers)), numbers)
+            return carry.values(self.step(*carry.with_numbers(numbers)), numbers)
 
-        with naming(self.who, carry.owners) as names:
+        with name_errors(self.who, carry.owners) as names:
             inside = names.inside
-            values = control.loop(graph, inside(going), inside(step), carry.numbers)
-        return carry.state(values)
+            values = control.add_loop(graph, inside(going), inside(step), carry.numbers)
+        return carry.with_numbers(values)
 
-    def counted(self, span: NodeRange, state: State) -> State:
+    def build_range_for(self, span: NodeRange, state: State) -> State:
         """Build `for` over a range as a loop of the graph, with a counter as another variable."""
-        graph = graph_of(control.WHILE, [span.start, span.stop, span.step, self.clear(state)])
+        graph = graph_of(control.WHILE, [span.start, span.stop, span.step, self.no_flag_set(state)])
         loop = self._with_counter(lambda i, *now: (i + span.step, *(self.body(i, *now) or ())))
-        return loop.repeated(graph, lambda i, *now: span.holds(i), (span.start, *state))[1:]
+        return loop.build_while(
+            graph, lambda i, *now: span.is_before_stop(i), (span.start, *state)
+        )[1:]
 
-    def along(self, rows: NodeRows, state: State) -> State:
+    def build_scan_for(self, rows: NodeRows, state: State) -> State:
         """Build `for` over the rows of nodes as a scan."""
         if rows.start is None:
-            return self._scanned(rows.tree, state)
+            return self._scan(rows.tree, state)
         loop = self._with_counter(lambda row, i, *now: (i + 1, *(self.body((i, row), *now) or ())))
-        return loop._scanned(rows.tree, (rows.start, *state))[1:]
+        return loop._scan(rows.tree, (rows.start, *state))[1:]
 
     def _with_counter(self, body: Step) -> Loop:
         stops = [self.names[i] for i in self.stops]
         return Loop(self.who, functools.wraps(self.body)(body), ["counter", *self.names], stops)
 
-    def _scanned(self, tree: Any, state: State) -> State:
+    def _scan(self, tree: Any, state: State) -> State:
         sequences, skeleton = flatten(tree)
         graph = graph_of(control.SCAN, sequences)
         specs = [control.slice_spec(graph.lift(x)) for x in sequences]
-        state = self._begun(graph, state, specs, skeleton)
+        state = self._initial_state(graph, state, specs, skeleton)
         carry = Carry(self.who, self.names, state)
 
         def step(numbers: Sequence[Any], row: list[Any]) -> tuple[Any, None]:
-            now = carry.state(numbers)
-            with region(self.body):
-                new = self.step_if(self.clear(now), rebuild(skeleton, row), now)
+            now = carry.with_numbers(numbers)
+            with build_region(self.body):
+                new = self.step_if(self.no_flag_set(now), rebuild(skeleton, row), now)
             return carry.values(new, numbers), None
 
-        with naming(self.who, carry.owners) as names:
+        with name_errors(self.who, carry.owners) as names:
             values, _ = control.scan(names.inside(step), carry.numbers, sequences)
-        return carry.state(values)
+        return carry.with_numbers(values)
 
-    def _begun(
+    def _initial_state(
         self, graph: Graph, state: State, specs: Sequence[Spec] = (), skeleton: Any = None
     ) -> State:
         """Return the state with placeholder values for variables that the first step sets.
@@ -206,16 +216,18 @@ class Loop:
             known = [*map(spec_of_carried, carry.numbers), *specs]
             inputs = [scratch.input({"shape": s.shape, "dtype": s.dtype}, None) for s in known]
             numbers = zip(inputs, carry.numbers, strict=False)
-            scratch.numbers = {node: node.dtype for node, x in numbers if control.from_python(x)}
+            scratch.numbers = {node: node.dtype for node, x in numbers if control.is_from_python(x)}
             rows, n = inputs[len(carry.numbers) :], len(carry.numbers)
             element = [rebuild(skeleton, rows)] if rows else []
-            new = self.step(*element, *carry.state(inputs[:n]))
+            new = self.step(*element, *carry.with_numbers(inputs[:n]))
         begun = list(state)
         for i in missing:
             if not is_missing(new[i]):
-                first = start(new[i].value if isinstance(new[i], Maybe) else new[i])
+                first = initial_placeholder(
+                    new[i].value if isinstance(new[i], MaybeUndefined) else new[i]
+                )
                 late = isinstance(state[i], Undefined)
-                begun[i] = Maybe(first, False, self.names[i]) if late else first
+                begun[i] = MaybeUndefined(first, False, self.names[i]) if late else first
         return tuple(begun)
 
 
@@ -230,15 +242,15 @@ def length(x: Any) -> Any:
     return ops.cast(ops.count(x, x[:1]), dtype=np.dtype(np.int64))
 
 
-def plain(test: Any) -> Any:
+def python_test(test: Any) -> Any:
     """Return a comprehension's condition, which Python must be able to decide."""
     if is_symbolic(test):
         raise ScriptError("script_comprehension", defined=here())
     return test
 
 
-def items(xs: Iterable[Any]) -> Iterable[Any]:
+def python_items(xs: Iterable[Any]) -> Iterable[Any]:
     """Return what a comprehension iterates over, which Python must be able to count."""
-    if is_symbolic(xs) or isinstance(xs, Uncounted):
+    if is_symbolic(xs) or isinstance(xs, SymbolicIterable):
         raise ScriptError("script_comprehension", defined=here())
     return xs

@@ -22,26 +22,26 @@ from minigrad.hybrid.scripting.missing import (
     RETURNED,
     UNUSED,
     Falsy,
-    Marker,
-    Maybe,
+    MaybeUndefined,
+    NotComputed,
     Undefined,
     is_number,
-    maybe,
-    settled,
+    maybe_undefined,
+    unwrap_if_defined,
 )
 from minigrad.ops.methods import Value
 
 
-def same(a: Any, b: Any) -> bool:
+def is_same_value(a: Any, b: Any) -> bool:
     """Return whether these are the same Python value."""
     if a is b:
         return True
     if type(a) is not type(b) or isinstance(a, (Value, np.ndarray)):
         return False
-    return is_weak(a) and a == b if is_number(a) else _equal(a, b)
+    return is_weak(a) and a == b if is_number(a) else _safe_equal(a, b)
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _safe_equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
     except (TypeError, ValueError, ArithmeticError):  # they do not know
@@ -65,30 +65,33 @@ class Merge:
     def __init__(self, names: Sequence[str], one: Sequence[Any], other: Sequence[Any]) -> None:
         self.outputs: list[tuple[Any, Any]] = []
         self.owners: list[str] = []
-        self.merged = [self._variable(*x) for x in zip(names, one, other, strict=True)]
+        self.merged = [self._merge_variable(*x) for x in zip(names, one, other, strict=True)]
 
-    def _variable(self, name: str, a: Any, b: Any) -> Any:
+    def _merge_variable(self, name: str, a: Any, b: Any) -> Any:
         for value in (a, b):
             if isinstance(value, Undefined):
                 return value
-        if isinstance(a, Marker) and isinstance(b, Marker):
+        if isinstance(a, NotComputed) and isinstance(b, NotComputed):
             return a
-        a, b = (maybe(x, name) if isinstance(y, Maybe) else x for x, y in ((a, b), (b, a)))
+        a, b = (
+            maybe_undefined(x, name) if isinstance(y, MaybeUndefined) else x
+            for x, y in ((a, b), (b, a))
+        )
         (one, skeleton), (other, skeleton_of_other) = flatten(a), flatten(b)
-        if isinstance(a, Marker):
-            one, skeleton = [_instead(a, x) for x in other], skeleton_of_other
-        elif isinstance(b, Marker):
-            other, skeleton_of_other = [_instead(b, x) for x in one], skeleton
+        if isinstance(a, NotComputed):
+            one, skeleton = [_placeholder_for(a, x) for x in other], skeleton_of_other
+        elif isinstance(b, NotComputed):
+            other, skeleton_of_other = [_placeholder_for(b, x) for x in one], skeleton
         if skeleton != skeleton_of_other:
-            raise _disagreement("script_branch_arrangement", name, a, b)
+            raise _disagreement_error("script_branch_arrangement", name, a, b)
         pairs = zip(one, other, strict=True)
-        return rebuild(skeleton, [self._leaf(name, x, y) for x, y in pairs])
+        return rebuild(skeleton, [self._merge_leaf(name, x, y) for x, y in pairs])
 
-    def _leaf(self, name: str, x: Any, y: Any) -> Any:
-        if same(x, y):
+    def _merge_leaf(self, name: str, x: Any, y: Any) -> Any:
+        if is_same_value(x, y):
             return x
         if not (is_number(x) and is_number(y)):
-            raise _disagreement("script_branch_values", name, x, y)
+            raise _disagreement_error("script_branch_values", name, x, y)
         self.outputs.append((x, y))
         self.owners.append(name)
         return ResultSlot(len(self.outputs) - 1)
@@ -97,15 +100,15 @@ class Merge:
         """Return the variables with the numbers that the graph chose in their places."""
         leaves, skeleton = flatten(self.merged)
         filled = [values[x.index] if isinstance(x, ResultSlot) else x for x in leaves]
-        return tuple(settled(x) for x in rebuild(skeleton, filled))
+        return tuple(unwrap_if_defined(x) for x in rebuild(skeleton, filled))
 
 
-def _disagreement(key: str, name: str, a: Any, b: Any) -> ControlFlowError:
+def _disagreement_error(key: str, name: str, a: Any, b: Any) -> ControlFlowError:
     shown: dict[str, Any] = {"true": describe(a), "false": describe(b)}
-    return ControlFlowError(key, op="if", variable=variable(name), defined=here(), **shown)
+    return ControlFlowError(key, op="if", variable=variable_label(name), defined=here(), **shown)
 
 
-def _instead(marker: Marker, x: Any) -> Any:
+def _placeholder_for(marker: NotComputed, x: Any) -> Any:
     """Return the graph's placeholder value for x if x wasn't computed."""
     if isinstance(marker, Falsy):
         dtype = getattr(x, "dtype", None) or np.asarray(x).dtype
@@ -122,7 +125,7 @@ def zeros(x: Any) -> Any:
     return np.zeros(shape, x.dtype)[()]
 
 
-def variable(name: str) -> Pair:
+def variable_label(name: str) -> Pair:
     """Return how messages call a variable, in both languages."""
     if name == RETURNED:
         return fill("script_returned")
@@ -131,11 +134,11 @@ def variable(name: str) -> Pair:
 
 def describe(x: Any) -> str:
     """Describe a value briefly for a message."""
-    text = repr(transform(x.value if isinstance(x, Maybe) else x, _Words))
+    text = repr(transform(x.value if isinstance(x, MaybeUndefined) else x, _LeafSummary))
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-class _Words:
+class _LeafSummary:
     """A leaf of a value as it is shown: data type and shape of what is in the graph."""
 
     def __init__(self, x: Any) -> None:

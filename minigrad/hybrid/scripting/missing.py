@@ -27,39 +27,39 @@ class Undefined:
     def __repr__(self) -> str:
         return "?"
 
-    def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def raise_undefined(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ScriptError("script_undefined", name=self.name, defined=here())
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):  # Python itself asks
             raise AttributeError(name)
-        self.complain()
+        self.raise_undefined()
 
     __hash__ = object.__hash__
 
 
-class Maybe(NamedTuple):
+class MaybeUndefined(NamedTuple):
     """A variable that has a value if the graph finds `has` true: a loop gave it one, or none."""
 
     value: Any
     has: Any
     name: str
 
-    def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
-        Undefined(self.name).complain()
+    def raise_undefined(self, *args: Any, **kwargs: Any) -> NoReturn:
+        Undefined(self.name).raise_undefined()
 
 
 _SIGNS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or"]
 for _name in (*_SIGNS, *(f"r{sign}" for sign in _SIGNS), "lt", "le", "gt", "ge", "neg", "abs"):
-    setattr(Undefined, f"__{_name}__", Undefined.complain)
-    setattr(Maybe, f"__{_name}__", Maybe.complain)
+    setattr(Undefined, f"__{_name}__", Undefined.raise_undefined)
+    setattr(MaybeUndefined, f"__{_name}__", MaybeUndefined.raise_undefined)
 for _name in ("eq", "ne", "contains", "call", "getitem", "iter", "len"):
-    setattr(Undefined, f"__{_name}__", Undefined.complain)
+    setattr(Undefined, f"__{_name}__", Undefined.raise_undefined)
 for _name in ("bool", "float", "int", "index", "format"):
-    setattr(Undefined, f"__{_name}__", Undefined.complain)
+    setattr(Undefined, f"__{_name}__", Undefined.raise_undefined)
 
 
-class Marker:
+class NotComputed:
     """A placeholder for a value that wasn't computed on this path."""
 
     def __init__(self, name: str) -> None:
@@ -70,10 +70,10 @@ class Marker:
 
 
 RETURNED = "return"  # the name of the variable that holds the function's result
-UNUSED = Marker("unused")  # not needed: on this path, the function has jumped already
+UNUSED = NotComputed("unused")  # not needed: on this path, the function has jumped already
 
 
-class Falsy(Marker):
+class Falsy(NotComputed):
     """A false operand of `and`, which any other zero can replace."""
 
     def __init__(self, value: Any) -> None:
@@ -83,7 +83,7 @@ class Falsy(Marker):
 
 def is_missing(x: Any) -> bool:
     """Return whether a variable has no value yet."""
-    return isinstance(x, (Undefined, Marker))
+    return isinstance(x, (Undefined, NotComputed))
 
 
 def is_number(x: Any) -> bool:
@@ -91,21 +91,21 @@ def is_number(x: Any) -> bool:
     return isinstance(x, (Value, np.ndarray, np.generic)) or is_weak(x)
 
 
-def maybe(x: Any, name: str) -> Any:
+def maybe_undefined(x: Any, name: str) -> Any:
     """Mark a value that exists on one path but may be missing on the other."""
-    return x if isinstance(x, (Maybe, Marker)) else Maybe(x, True, name)
+    return x if isinstance(x, (MaybeUndefined, NotComputed)) else MaybeUndefined(x, True, name)
 
 
-def settled(x: Any) -> Any:
+def unwrap_if_defined(x: Any) -> Any:
     """Return the variable without its mark if it certainly has a value."""
-    return x.value if isinstance(x, Maybe) and x.has is True else x
+    return x.value if isinstance(x, MaybeUndefined) and x.has is True else x
 
 
-def defined(x: Any) -> Any:
+def check_defined(x: Any) -> Any:
     """Return a variable's value; if it has none, ScriptError or an assertion in the graph."""
     if isinstance(x, Undefined):
-        x.complain()
-    if not isinstance(x, Maybe):
+        x.raise_undefined()
+    if not isinstance(x, MaybeUndefined):
         return x
     message = choose(fill("script_no_step", name=x.name))
     with control_dependencies([ops.assert_true(x.has, message=message)]):

@@ -19,10 +19,10 @@ Names = dict[str, None]  # a set that keeps the order of the source
 
 def stores(*nodes: ast.AST) -> Names:
     """Return the variables that are assigned here, without nested functions."""
-    return dict.fromkeys(name for node in nodes for name in _stored(node))
+    return dict.fromkeys(name for node in nodes for name in _stored_names(node))
 
 
-def _stored(node: ast.AST) -> Iterator[str]:
+def _stored_names(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id
     elif isinstance(node, FunctionDef | ast.ClassDef):
@@ -38,7 +38,7 @@ def _stored(node: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.MatchMapping) and node.rest:
             yield node.rest
         for child in ast.iter_child_nodes(node):
-            yield from _stored(child)
+            yield from _stored_names(child)
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
@@ -50,38 +50,38 @@ def parameters(arguments: ast.arguments) -> list[str]:
 
 def reads(*nodes: ast.AST) -> set[str]:
     """Return the variables whose values are read here, also by nested functions."""
-    return {name for node in nodes for name in _read(node)}
+    return {name for node in nodes for name in _read_names(node)}
 
 
-def _read(node: ast.AST) -> Iterator[str]:
+def _read_names(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name):
         if isinstance(node.ctx, ast.Load):
             yield node.id
     elif isinstance(node, FunctionDef):
         yield from reads(*node.decorator_list, *_defaults(node.args))
-        yield from captured(node)
+        yield from captured_names(node)
     elif isinstance(node, ast.Lambda):
         yield from reads(*_defaults(node.args))
-        yield from captured(node)
+        yield from captured_names(node)
     elif isinstance(node, ast.ClassDef):
         yield from reads(*node.decorator_list, *node.bases, *node.keywords)
         yield from reads(*node.body) - stores(*node.body).keys()
     elif isinstance(node, Comprehension):
         own = stores(*(g.target for g in node.generators))
-        inside = {name for child in ast.iter_child_nodes(node) for name in _read(child)}
+        inside = {name for child in ast.iter_child_nodes(node) for name in _read_names(child)}
         yield from (inside - own.keys()) | reads(node.generators[0].iter)
     else:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
         for child in ast.iter_child_nodes(node):
-            yield from _read(child)
+            yield from _read_names(child)
 
 
 def _defaults(arguments: ast.arguments) -> list[ast.expr]:
     return [*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)]
 
 
-def captured(node: FunctionDef | ast.Lambda) -> set[str]:
+def captured_names(node: FunctionDef | ast.Lambda) -> set[str]:
     """Return the variables that a nested function uses but doesn't define."""
     body = [node.body] if isinstance(node, ast.Lambda) else node.body
     outer = nonlocals(node)
@@ -106,38 +106,38 @@ def nested_functions(*nodes: ast.AST) -> list[FunctionDef | ast.Lambda]:
     return [n for n in own_nodes(*nodes) if isinstance(n, FunctionDef | ast.Lambda)]
 
 
-def escaping(*statements: ast.AST) -> list[Jump]:
+def escaping_jumps(*statements: ast.AST) -> list[Jump]:
     """Return the jumps that leave these statements."""
     found: list[Jump] = []
     for node in statements:
         if isinstance(node, Jump):
             found.append(node)
         elif isinstance(node, Loop):
-            found += [j for j in escaping(*node.body) if isinstance(j, ast.Return)]
+            found += [j for j in escaping_jumps(*node.body) if isinstance(j, ast.Return)]
         elif not isinstance(node, FunctionDef | ast.expr):
-            found += escaping(*ast.iter_child_nodes(node))
+            found += escaping_jumps(*ast.iter_child_nodes(node))
     return found
 
 
-def ends(statements: Iterable[ast.stmt]) -> bool:
+def never_falls_through(statements: Iterable[ast.stmt]) -> bool:
     """Return whether the code after these statements is never reached."""
     return any(_leaves_block(s) for s in statements)
 
 
 def _leaves_block(s: ast.stmt) -> bool:
     if isinstance(s, ast.If):
-        return ends(s.body) and ends(s.orelse)
+        return never_falls_through(s.body) and never_falls_through(s.orelse)
     if isinstance(s, ast.While):
         forever = isinstance(s.test, ast.Constant) and bool(s.test.value)
         return forever and not any(isinstance(j, ast.Break) for j in _jumps_in(s))
     if isinstance(s, ast.Try):
         ways = [s.body + s.orelse, *(h.body for h in s.handlers)]
-        return ends(s.finalbody) or all(map(ends, ways))
+        return never_falls_through(s.finalbody) or all(map(never_falls_through, ways))
     return isinstance(s, Jump | ast.Raise)  # not `with`: it may stop an exception on its way
 
 
 def _jumps_in(loop: Loop) -> list[Jump]:
-    return escaping(*loop.body)
+    return escaping_jumps(*loop.body)
 
 
 @dataclass
@@ -181,10 +181,10 @@ class Liveness:
         """
         needed = after
         for s in reversed(list(statements)):
-            needed = self._statement(s, needed, jumps) | self.always
+            needed = self._before_statement(s, needed, jumps) | self.always
         return needed
 
-    def _statement(
+    def _before_statement(
         self, s: ast.stmt, after: Set[str], jumps: tuple[Set[str], Set[str]]
     ) -> Set[str]:
         self.after[s] = after
@@ -197,11 +197,11 @@ class Liveness:
             self.branches[s] = body, orelse
             return reads(s.test) | body | orelse
         if isinstance(s, Loop):
-            return self._loop(s, after)
+            return self._before_loop(s, after)
         if isinstance(s, ast.With):
             return reads(*s.items) | (self.before(s.body, after, jumps) - stores(*s.items).keys())
         if isinstance(s, ast.Try):
-            return self._try(s, after, jumps)
+            return self._before_try(s, after, jumps)
         if isinstance(s, Jump):
             self.target[s] = (
                 frozenset() if isinstance(s, ast.Return) else jumps[isinstance(s, ast.Continue)]
@@ -211,7 +211,9 @@ class Liveness:
             return reads(s)
         return (after - _surely_assigned(s).keys()) | reads(s)
 
-    def _try(self, s: ast.Try, after: Set[str], jumps: tuple[Set[str], Set[str]]) -> Set[str]:
+    def _before_try(
+        self, s: ast.Try, after: Set[str], jumps: tuple[Set[str], Set[str]]
+    ) -> Set[str]:
         """Return the variables that a `try` needs; its handlers need theirs at every point."""
         final = self.before(s.finalbody, after, jumps)
         caught = set(final).union(
@@ -225,7 +227,7 @@ class Liveness:
         self.always = always
         return body
 
-    def _loop(self, s: Loop, after: Set[str]) -> Set[str]:
+    def _before_loop(self, s: Loop, after: Set[str]) -> Set[str]:
         again = reads(s.test) if isinstance(s, ast.While) else set()
         own = stores(s.target).keys() if isinstance(s, ast.For) else set()
         head: Set[str] = after | again | set(self.flow.stops.get(s, ()))

@@ -20,7 +20,7 @@ from typing import Any
 from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import Location, SavedLine
 from minigrad.hybrid.scripting.names import FunctionDef
-from minigrad.hybrid.scripting.syntax import definition, placed
+from minigrad.hybrid.scripting.syntax import copy_location, function_def
 
 _FLAGS = functools.reduce(
     int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
@@ -37,13 +37,13 @@ class Source:
     lines: list[str]
 
 
-def place(filename: str, lines: list[str], node: Any) -> Location:
+def source_location(filename: str, lines: list[str], node: Any) -> Location:
     """Return where a piece of source is in the user's file."""
     line = lines[node.lineno - 1] if node.lineno <= len(lines) else ""
     return Location(SavedLine(filename, node.lineno, line), 0)
 
 
-def read(function: FunctionType) -> Source:
+def read_source(function: FunctionType) -> Source:
     """Read the source of a function; ScriptError if there is none.
 
     It may be in a file, in a notebook cell, or in an example of a docstring.
@@ -53,73 +53,77 @@ def read(function: FunctionType) -> Source:
     name = function.__qualname__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     try:
-        module = _parsed("".join(lines))
+        module = _parse("".join(lines))
         of_lambda = code.co_name == "<lambda>"
-        found = list(_lambdas(module, code) if of_lambda else _definitions(module, code))
+        found = list(_find_lambdas(module, code) if of_lambda else _find_definitions(module, code))
     except SyntaxError:
         found = []
     if not found:
         raise ScriptError("script_source", name=name, file=code.co_filename, defined=where)
     within, tree = found[0]
     if not isinstance(tree, ast.FunctionDef):
-        where = place(code.co_filename, lines, tree)
+        where = source_location(code.co_filename, lines, tree)
         raise ScriptError("script_async", code=f"async def {tree.name}", defined=where)
     return Source(copy.deepcopy(tree), within, code.co_filename, lines)
 
 
 @functools.lru_cache(maxsize=16)
-def _parsed(text: str) -> ast.Module:
+def _parse(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-def _definitions(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
+def _find_definitions(
+    module: ast.Module, code: CodeType
+) -> Iterator[tuple[str | None, FunctionDef]]:
     """Yield the definitions that this code may come from, with their class's name."""
-    taken = _plain(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    taken = _drop_mangled(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
     while waiting:
         within, node = waiting.pop()
         if isinstance(node, FunctionDef):
             first = min(node.lineno, *(d.lineno for d in node.decorator_list), node.lineno)
-            if (node.name, first) == (code.co_name, code.co_firstlineno) and _params(node) == taken:
+            if (node.name, first) == (code.co_name, code.co_firstlineno) and _parameter_names(
+                node
+            ) == taken:
                 yield within, node
         inner = node.name if isinstance(node, ast.ClassDef) else within
         waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
 
 
-def _lambdas(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
+def _find_lambdas(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
     """Yield the lambdas that this code may come from, as definitions."""
     places = {(line, column) for line, _, column, _ in code.co_positions() if column is not None}
-    taken = _plain(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    taken = _drop_mangled(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
     while waiting:
         within, node = waiting.pop()
         inner = node.name if isinstance(node, ast.ClassDef) else within
         waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
-        if not isinstance(node, ast.Lambda) or _params(node) != taken:
+        if not isinstance(node, ast.Lambda) or _parameter_names(node) != taken:
             continue
         body = node.body
         if node.lineno == code.co_firstlineno and (body.lineno, body.col_offset) in places:
-            made: Any = definition("<lambda>", (), [ast.Return(body)])
+            made: Any = function_def("<lambda>", (), [ast.Return(body)])
             made.args = node.args
-            yield within, placed(node, made)
+            yield within, copy_location(node, made)
 
 
-def _params(node: FunctionDef | ast.Lambda) -> set[str]:
+def _parameter_names(node: FunctionDef | ast.Lambda) -> set[str]:
     """Return the names of the parameters, because the file may have changed."""
     arguments = node.args
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return _plain(a.arg for a in every)
+    return _drop_mangled(a.arg for a in every)
 
 
-def _plain(names: Iterable[str]) -> set[str]:
+def _drop_mangled(names: Iterable[str]) -> set[str]:
     """Return the names without those that a class mangles."""
     return {name for name in names if "__" not in name}
 
 
-def compiled(source: Source, code: CodeType, runtime: str) -> CodeType:
+def compile_rewritten(source: Source, code: CodeType, runtime: str) -> CodeType:
     """Compile the rewritten function with the same free variables, and the runtime as one."""
     tree = copy.deepcopy(source.tree)
-    _strip(tree)
+    _strip_decorations(tree)
     tree.name = f"<{code.co_name}>"  # no name, or a global of this name would be taken for it
     body: ast.stmt = tree
     if source.within is not None:  # names such as __private belong to a class
@@ -131,9 +135,9 @@ def compiled(source: Source, code: CodeType, runtime: str) -> CodeType:
     module = ast.fix_missing_locations(ast.Module([factory], []))
     flags = code.co_flags & _FLAGS
     outer = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
-    found = _inner(outer)
+    found = _inner_code(outer)
     while found.co_name != tree.name:
-        found = _inner(found)
+        found = _inner_code(found)
     return found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
@@ -143,11 +147,11 @@ def _definition(head: str, inside: ast.stmt) -> Any:
     return outer
 
 
-def _inner(code: CodeType) -> CodeType:
+def _inner_code(code: CodeType) -> CodeType:
     return next(c for c in code.co_consts if isinstance(c, CodeType))
 
 
-def _strip(tree: ast.FunctionDef) -> None:
+def _strip_decorations(tree: ast.FunctionDef) -> None:
     """Remove what the old function already has: decorators, defaults, annotations."""
     arguments = tree.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -158,7 +162,9 @@ def _strip(tree: ast.FunctionDef) -> None:
     arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
 
 
-def assemble(function: FunctionType, code: CodeType, runtime: Mapping[str, Any]) -> FunctionType:
+def function_with_code(
+    function: FunctionType, code: CodeType, runtime: Mapping[str, Any]
+) -> FunctionType:
     """Make a copy of a function with this code."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells.update((name, CellType(value)) for name, value in runtime.items())

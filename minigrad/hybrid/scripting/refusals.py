@@ -10,7 +10,7 @@ from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import Location
 from minigrad.hybrid.scripting.names import (
     FunctionDef,
-    escaping,
+    escaping_jumps,
     nonlocals,
     own_nodes,
     parameters,
@@ -30,37 +30,37 @@ REFUSED: dict[type[ast.AST], str] = {
 HIDDEN = {"locals", "eval", "exec"}  # they look for variables that now live in other functions
 
 
-def refuse(function: FunctionDef, at: Callable[[Any], Location]) -> None:
+def refuse_unsupported(function: FunctionDef, at: Callable[[Any], Location]) -> None:
     """Raise ScriptError for the first thing that cannot be rewritten, in nested functions as well.
 
     at: the location of a node.
     """
     for one in ast.walk(function):
         if isinstance(one, FunctionDef):
-            _refuse_in(one, at)
+            _check_nodes(one, at)
 
 
-def _refuse_in(function: FunctionDef, at: Callable[[Any], Location]) -> None:
+def _check_nodes(function: FunctionDef, at: Callable[[Any], Location]) -> None:
     for node in own_nodes(*function.body):
         key = REFUSED.get(type(node)) or _other(node)
         if key:
             text = ast.unparse(node).splitlines()[0].rstrip(":")
             raise ScriptError(key, code=text[:60], defined=at(node))
-    for name, node in _split(function):
+    for name, node in _conflicting_captures(function):
         raise ScriptError("script_closure", name=name, defined=at(node))
 
 
 def _other(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Try) and escaping(*node.finalbody):
+    if isinstance(node, ast.Try) and escaping_jumps(*node.finalbody):
         return "script_finally"
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in HIDDEN:
         return "script_locals"
-    if any(isinstance(n, ast.NamedExpr) for part in _later(node) for n in ast.walk(part)):
+    if any(isinstance(n, ast.NamedExpr) for part in _deferred_parts(node) for n in ast.walk(part)):
         return "script_walrus"
     return None
 
 
-def _later(node: ast.AST) -> list[ast.expr]:
+def _deferred_parts(node: ast.AST) -> list[ast.expr]:
     """Return the parts of an expression or loop that become functions of their own."""
     if isinstance(node, ast.While):
         return [node.test]
@@ -73,7 +73,7 @@ def _later(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def _split(function: FunctionDef) -> Iterator[tuple[str, ast.AST]]:
+def _conflicting_captures(function: FunctionDef) -> Iterator[tuple[str, ast.AST]]:
     """Yield variables that a nested function and a branch would see with different values.
 
     A branch or a loop step becomes a function with variables of its own. So a variable that it
@@ -86,7 +86,7 @@ def _split(function: FunctionDef) -> Iterator[tuple[str, ast.AST]]:
         changed = stores(region).keys()
         used = reads(region)
         for node in own_nodes(*function.body):
-            for name, nested in _named(node):
+            for name, nested in _function_names(node):
                 if nested not in inside and name in used:
                     body = nested.body if isinstance(nested.body, list) else [nested.body]
                     own = {*parameters(nested.args), *stores(*body)} - nonlocals(nested)
@@ -95,7 +95,7 @@ def _split(function: FunctionDef) -> Iterator[tuple[str, ast.AST]]:
                         yield variable, region
 
 
-def _named(node: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.Lambda]]:
+def _function_names(node: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.Lambda]]:
     """Yield the name that a nested function is bound to here."""
     if isinstance(node, ast.FunctionDef):
         yield node.name, node

@@ -37,7 +37,7 @@ class _Regions(threading.local):
 _regions = _Regions()
 
 
-class region:
+class build_region:
     """Build the body `function` in this block; ScriptError where that goes on without end.
 
     (A class, because a generator would stand between an error and the user's line.)
@@ -50,7 +50,7 @@ class region:
         code = self.function.__code__
         if _regions.codes.count(code) >= DEEPEST:
             raise ScriptError("script_recursion", times=DEEPEST, defined=here())
-        seen = {id(x) for x in _seen(self.function)}
+        seen = {id(x) for x in _captured_objects(self.function)}
         _regions.codes.append(code)
         _regions.visible.append(seen)
 
@@ -59,7 +59,7 @@ class region:
         _regions.visible.pop()
 
 
-def _seen(function: Callable[..., Any]) -> Iterator[Any]:
+def _captured_objects(function: Callable[..., Any]) -> Iterator[Any]:
     """Yield the objects that a function captures, and their attributes."""
     found = []
     for cell in function.__closure__ or ():
@@ -73,25 +73,25 @@ def _seen(function: Callable[..., Any]) -> Iterator[Any]:
             yield from getattr(x, "__dict__", {}).values()
 
 
-def set_attribute(text: str) -> None:
+def refuse_set_attribute(text: str) -> None:
     """Refuse `self.x = …` in a branch or loop of the graph."""
     if _regions.codes:
         raise ScriptError("script_attribute", code=text, defined=here())
 
 
-def set_item(text: str, x: Any) -> None:
+def refuse_set_item(text: str, x: Any) -> None:
     """Refuse `d[k] = …` in a branch or loop of the graph, unless `d` was made in it."""
-    if _from_outside(x):
+    if _is_outer_object(x):
         raise ScriptError("script_item", code=text, defined=here())
 
 
-def raising() -> None:
+def refuse_raise() -> None:
     """Refuse `raise` in a branch or loop of the graph."""
     if _regions.codes:
         raise ScriptError("script_raise", defined=here())
 
 
-def caught(names: str) -> None:
+def check_caught(names: str) -> None:
     """Raise an error again if it must not be caught: a refusal, or `names` would keep old values.
 
     A branch or a loop that an exception leaves does not hand out the variables that it has set.
@@ -104,7 +104,7 @@ def caught(names: str) -> None:
         raise ScriptError("script_lost", name=min(lost), defined=here()) from error
 
 
-def losing(error: Exception, names: str) -> None:
+def note_lost_names(error: Exception, names: str) -> None:
     """Note the variables that a branch or a loop would have set."""
     setattr(error, LOST, getattr(error, LOST, set()) | set(names.split(", ")) - {""})
 
@@ -112,10 +112,10 @@ def losing(error: Exception, names: str) -> None:
 def check_method(method: Any) -> None:
     """Refuse `xs.append` and the like in a branch or loop, unless `xs` was made in it."""
     owner = getattr(method, "__self__", None)
-    if method.__name__ in CHANGING.get(type(owner), set()) and _from_outside(owner):
+    if method.__name__ in CHANGING.get(type(owner), set()) and _is_outer_object(owner):
         code = f"{type(owner).__name__}.{method.__name__}"
         raise ScriptError("script_item", code=code, defined=here())
 
 
-def _from_outside(x: Any) -> bool:
+def _is_outer_object(x: Any) -> bool:
     return any(id(x) in visible for visible in _regions.visible)

@@ -19,22 +19,29 @@ from typing import Any
 
 from minigrad.hybrid.scripting.desugar import desugar, global_name, is_deletion
 from minigrad.hybrid.scripting.expressions import Expressions, Known
-from minigrad.hybrid.scripting.jumps import after_docstring, lower
+from minigrad.hybrid.scripting.jumps import after_docstring, lower_jumps
 from minigrad.hybrid.scripting.missing import RETURNED
 from minigrad.hybrid.scripting.names import (
     FunctionDef,
     Liveness,
     Loop,
-    captured,
-    ends,
+    captured_names,
     nested_functions,
+    never_falls_through,
     nonlocals,
     own_nodes,
     parameters,
     reads,
     stores,
 )
-from minigrad.hybrid.scripting.syntax import Scope, definition, head_of, lambda_, load, placed
+from minigrad.hybrid.scripting.syntax import (
+    Scope,
+    copy_location,
+    function_def,
+    head_location,
+    lambda_,
+    load_name,
+)
 
 
 class Rewriter:
@@ -64,10 +71,10 @@ class Rewriter:
 
         around: the variables of the function around it that may have no value.
         """
-        return _Function(self, tree, around).rewritten()
+        return _FunctionRewriter(self, tree, around).rewritten()
 
 
-class _Function:
+class _FunctionRewriter:
     def __init__(self, rewriter: Rewriter, tree: ast.FunctionDef, around: Set[str]) -> None:
         self.rewriter, self.tree, self.names = rewriter, tree, rewriter.names
         first = (*tree.args.posonlyargs, *tree.args.args)
@@ -82,8 +89,8 @@ class _Function:
         desugar(tree, rewriter.runtime, rewriter.unique)
         self.outer = nonlocals(tree)
         nested = nested_functions(*tree.body)
-        always = {name for f in nested for name in captured(f)} | self.outer
-        self.body, self.flow, self.result = lower(tree, rewriter.unique)
+        always = {name for f in nested for name in captured_names(f)} | self.outer
+        self.body, self.flow, self.result = lower_jumps(tree, rewriter.unique)
         self.live = Liveness(always, self.flow)
         self.live.before(self.body, self.outer)
         doubtful = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
@@ -95,19 +102,19 @@ class _Function:
         tree, own = self.tree, set(parameters(self.tree.args)) | self.outer
         scope = Scope(set(own), set(own))
         body = self._block(self.body, scope)
-        tree.body = after_docstring(body, self._marks(scope, tree)) or [ast.Pass()]
+        tree.body = after_docstring(body, self._undefined_marks(scope, tree)) or [ast.Pass()]
         return ast.fix_missing_locations(tree)
 
-    def _marks(self, scope: Scope, at: ast.AST) -> list[ast.stmt]:
+    def _undefined_marks(self, scope: Scope, at: ast.AST) -> list[ast.stmt]:
         """Return the statements that mark variables without a value."""
         return [
-            placed(at, ast.Assign([ast.Name(name, ast.Store())], self._mark(name)))
+            copy_location(at, ast.Assign([ast.Name(name, ast.Store())], self._undefined_mark(name)))
             for name in scope.marked
         ]
 
-    def _mark(self, name: str) -> ast.expr:
+    def _undefined_mark(self, name: str) -> ast.expr:
         if name == self.result:
-            return self._unused()
+            return self._unused_value()
         return self.expressions.call("undefined", ast.Constant(name))
 
     def _block(self, statements: Sequence[ast.stmt], scope: Scope) -> list[ast.stmt]:
@@ -122,34 +129,34 @@ class _Function:
             return self._for(s, scope)
         if isinstance(s, ast.With):
             items = [self._expression(item, scope) for item in s.items]
-            scope.give(stores(*s.items))
-            return [placed(s, ast.With(items, self._block(s.body, scope) or [ast.Pass()]))]
+            scope.bind(stores(*s.items))
+            return [copy_location(s, ast.With(items, self._block(s.body, scope) or [ast.Pass()]))]
         if isinstance(s, ast.Try):
             return self._try(s, scope)
         if isinstance(s, ast.Assert):
-            return [placed(s, ast.Expr(self._assertion(s, scope)))]
-        if isinstance(s, ast.Pass) or self._idle(s):
+            return [copy_location(s, ast.Expr(self._assertion(s, scope)))]
+        if isinstance(s, ast.Pass) or self._is_unused_flag(s):
             return []
         if isinstance(s, ast.AnnAssign):
             if s.value is None:
                 return []
-            s = placed(s, ast.Assign([s.target], s.value))
+            s = copy_location(s, ast.Assign([s.target], s.value))
         if isinstance(s, ast.Match):
-            scope.take(stores(s))  # what a pattern that does not fit leaves without a value
-        first, deletes = self._checks(s) + self._first_read(s, scope), is_deletion(s)
+            scope.pass_on(stores(s))  # what a pattern that does not fit leaves without a value
+        first, deletes = self._mutation_checks(s) + self._first_read(s, scope), is_deletion(s)
         new = self._expression(s, scope)
         if deletes:
             scope.bound.update(stores(s))
             scope.defined.difference_update(stores(s))
         elif isinstance(s, FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
-            scope.give(stores(s))
+            scope.bind(stores(s))
         elif isinstance(s, ast.Assign):
-            scope.give(stores(*s.targets))
+            scope.bind(stores(*s.targets))
         elif isinstance(s, ast.AugAssign):
-            scope.give(stores(s.target))
+            scope.bind(stores(s.target))
         return [*first, new]
 
-    def _idle(self, s: ast.stmt) -> bool:
+    def _is_unused_flag(self, s: ast.stmt) -> bool:
         """Return whether this sets a flag that is never read."""
         constant = isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant)
         own = stores(*s.targets) if constant and isinstance(s, ast.Assign) else {}
@@ -158,10 +165,10 @@ class _Function:
     def _expression(self, node: Any, scope: Scope) -> Any:
         """Rewrite an expression or simple statement; check names that may have no value."""
         doubtful = self.maybe - scope.defined
-        scope.take(reads(node) & doubtful)
+        scope.pass_on(reads(node) & doubtful)
         for part in own_nodes(node):
             if isinstance(part, ast.NamedExpr):
-                scope.give([part.target.id])
+                scope.bind([part.target.id])
         return self.expressions.rewrite(node, doubtful | self.around)
 
     def _test(self, test: ast.expr, scope: Scope) -> ast.expr:
@@ -173,10 +180,10 @@ class _Function:
         message = [lambda_([], self._expression(s.msg, scope))] if s.msg else []
         return self.expressions.call("assert_", test, *message)
 
-    def _checks(self, s: ast.stmt) -> list[ast.stmt]:
+    def _mutation_checks(self, s: ast.stmt) -> list[ast.stmt]:
         """Return statements that refuse, in a branch of the graph, what only Python can do."""
         if isinstance(s, ast.Raise):
-            return [placed(s, ast.Expr(self.expressions.call("raising")))]
+            return [copy_location(s, ast.Expr(self.expressions.call("raising")))]
         targets = s.targets if isinstance(s, ast.Assign | ast.Delete) else []
         if isinstance(s, ast.AugAssign):
             targets = [s.target]
@@ -186,7 +193,7 @@ class _Function:
                 target.ctx, ast.Store | ast.Del
             ):
                 text = ast.Constant(global_name(target) or ast.unparse(target))
-                found.append(placed(s, ast.Expr(self._check(target, text))))
+                found.append(copy_location(s, ast.Expr(self._mutation_check(target, text))))
         return found
 
     def _first_read(self, s: ast.stmt, scope: Scope) -> list[ast.stmt]:
@@ -194,76 +201,78 @@ class _Function:
         target = s.target if isinstance(s, ast.AugAssign) else None
         if not isinstance(target, ast.Name) or target.id not in self.maybe - scope.defined:
             return []
-        value = self.expressions.call("defined", load(target.id))
-        return [placed(s, ast.Assign([ast.Name(target.id, ast.Store())], value))]
+        value = self.expressions.call("defined", load_name(target.id))
+        return [copy_location(s, ast.Assign([ast.Name(target.id, ast.Store())], value))]
 
-    def _check(self, target: ast.Attribute | ast.Subscript, text: ast.Constant) -> ast.expr:
+    def _mutation_check(
+        self, target: ast.Attribute | ast.Subscript, text: ast.Constant
+    ) -> ast.expr:
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            return self.expressions.call("set_item", text, load(target.value.id))
+            return self.expressions.call("set_item", text, load_name(target.value.id))
         return self.expressions.call("set_attribute", text)
 
     def _try(self, s: ast.Try, scope: Scope) -> list[ast.stmt]:
         """Keep `try` as it is, with its blocks rewritten: only Python raises exceptions."""
-        scope.take(stores(s))
+        scope.pass_on(stores(s))
         before = set(scope.defined)
         body, orelse = self._block(s.body, scope), self._block(s.orelse, scope)
-        ways = [] if ends(s.body + s.orelse) else [scope.defined]
+        ways = [] if never_falls_through(s.body + s.orelse) else [scope.defined]
         handlers = []
         for h in s.handlers:
             scope.defined = before | ({h.name} if h.name else set())
-            inside = [self._caught(s, h), *self._block(h.body, scope)]
+            inside = [self._except_check(s, h), *self._block(h.body, scope)]
             kind = self._expression(h.type, scope) if h.type else None
-            handlers.append(placed(h, ast.ExceptHandler(kind, h.name, inside)))
-            ways += [] if ends(h.body) else [scope.defined - {h.name}]
+            handlers.append(copy_location(h, ast.ExceptHandler(kind, h.name, inside)))
+            ways += [] if never_falls_through(h.body) else [scope.defined - {h.name}]
         after = set.intersection(*ways) if ways else before
         scope.defined = set(before)
         final = self._block(s.finalbody, scope)
         scope.defined |= after
         if not (handlers or final):
             return body + orelse
-        return [placed(s, ast.Try(body or [ast.Pass()], handlers, orelse, final))]
+        return [copy_location(s, ast.Try(body or [ast.Pass()], handlers, orelse, final))]
 
-    def _caught(self, s: ast.Try, handler: ast.ExceptHandler) -> ast.stmt:
-        """Build script.caught("x") for the beginning of a handler; see `regions.caught`."""
+    def _except_check(self, s: ast.Try, handler: ast.ExceptHandler) -> ast.stmt:
+        """Build script.caught("x") for the beginning of a handler; see `regions.check_caught`."""
         regions = (n for n in own_nodes(*s.body) if isinstance(n, ast.If | Loop))
         names = [v for v in stores(*regions) if v in self.live.handlers[s]]
         call = self.expressions.call("caught", ast.Constant(self._labels(names)))
-        return placed(handler, ast.Expr(call))
+        return copy_location(handler, ast.Expr(call))
 
     # ---- branches and loops -----------------------------------------------------------------
 
     def _if(self, s: ast.If, scope: Scope) -> list[ast.stmt]:
-        head, own = head_of(s, s.test), stores(*s.body, *s.orelse)
+        head, own = head_location(s, s.test), stores(*s.body, *s.orelse)
         test = self._test(s.test, scope)
         gives = [v for v in own if v in self.live.after[s]]
         sides = list(zip((s.body, s.orelse), self.live.branches[s], strict=True))
-        scope.take(v for v in own if any(v in begin for _, begin in sides))
+        scope.pass_on(v for v in own if any(v in begin for _, begin in sides))
         takes = [v for v in own if any(v in stores(*b) and v in begin for b, begin in sides)]
         functions: list[ast.stmt] = []
         ways = []
         alive = self.flow.alive.get(s, (None, None))
         for name, (body, _), needed in zip(("then", "orelse"), sides, alive, strict=True):
             inner = scope.inner(stores(*body), takes)
-            results = [self._result(v, needed) for v in gives]
-            functions.append(self._named(name, head, takes, body, inner, results))
+            results = [self._branch_result(v, needed) for v in gives]
+            functions.append(self._body_function(name, head, takes, body, inner, results))
             if needed is None:
                 ways.append(inner.defined)
         scope.defined = set.intersection(*ways) if ways else scope.defined | own.keys()
         scope.bound.update(gives)
-        names = [load(self.names[n]) for n in ("then", "orelse")]
+        names = [load_name(self.names[n]) for n in ("then", "orelse")]
         call = self.expressions.call("if_", test, *names)
         return [*functions, self._called(head, call, gives, takes)]
 
-    def _result(self, name: str, alive: Set[str] | None) -> ast.expr:
+    def _branch_result(self, name: str, alive: Set[str] | None) -> ast.expr:
         """Return a result of a branch, which may be unneeded if the branch ends in a jump."""
         if alive is None or name in alive or name in self.flow.flags:
-            return load(name)
-        return self._unused()
+            return load_name(name)
+        return self._unused_value()
 
-    def _unused(self) -> ast.expr:
-        return ast.Attribute(load(self.rewriter.runtime), "unused", ast.Load())
+    def _unused_value(self) -> ast.expr:
+        return ast.Attribute(load_name(self.rewriter.runtime), "unused", ast.Load())
 
-    def _named(
+    def _body_function(
         self,
         name: str,
         head: ast.stmt,
@@ -275,10 +284,10 @@ class _Function:
     ) -> ast.stmt:
         """Make a function of a body."""
         inside = [*first, *self._block(body, scope)]
-        inside = self._marks(scope, head) + inside
+        inside = self._undefined_marks(scope, head) + inside
         if results:
-            inside.append(placed(head, ast.Return(ast.Tuple(results, ast.Load()))))
-        return placed(head, definition(self.names[name], takes, inside or [ast.Pass()]))
+            inside.append(copy_location(head, ast.Return(ast.Tuple(results, ast.Load()))))
+        return copy_location(head, function_def(self.names[name], takes, inside or [ast.Pass()]))
 
     def _called(
         self,
@@ -291,44 +300,46 @@ class _Function:
         if gives or takes:
             call.args.append(ast.Constant(self._labels(gives)))
         if takes:
-            call.args.append(ast.Tuple([load(v) for v in takes], ast.Load()))
+            call.args.append(ast.Tuple([load_name(v) for v in takes], ast.Load()))
         if stops:
             call.keywords.append(ast.keyword("stop", ast.Constant(self._labels(stops))))
         if not gives:
-            return placed(head, ast.Expr(call))
+            return copy_location(head, ast.Expr(call))
         names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in gives]
-        return placed(head, ast.Assign([ast.Tuple(names, ast.Store())], call))
+        return copy_location(head, ast.Assign([ast.Tuple(names, ast.Store())], call))
 
     def _labels(self, names: Sequence[str]) -> str:
         return ", ".join(RETURNED if name == self.result else name for name in names)
 
-    def _carried(self, s: Loop, own: Iterable[str]) -> list[str]:
+    def _carried_names(self, s: Loop, own: Iterable[str]) -> list[str]:
         """Return the variables that a loop carries from step to step, or out."""
         needed = self.live.after[s] | self.live.inside[s]
         needed_later = self.flow.carried[s] | (self.flow.flags & needed)
         return [v for v in own if v in needed_later]
 
     def _while(self, s: ast.While, scope: Scope) -> list[ast.stmt]:
-        head, own = head_of(s, s.test), stores(*s.body)
-        state = self._carried(s, own)
-        scope.take(state)
+        head, own = head_location(s, s.test), stores(*s.body)
+        state = self._carried_names(s, own)
+        scope.pass_on(state)
         test = lambda_(state, self._test(s.test, scope))
-        results: list[ast.expr] = [load(v) for v in state]
-        body = self._named("body", head, state, s.body, scope.inner(own, state), results)
-        call = self.expressions.call("while_", placed(s.test, test), load(self.names["body"]))
+        results: list[ast.expr] = [load_name(v) for v in state]
+        body = self._body_function("body", head, state, s.body, scope.inner(own, state), results)
+        call = self.expressions.call(
+            "while_", copy_location(s.test, test), load_name(self.names["body"])
+        )
         return [body, self._called(head, call, state, state, self.flow.stops[s])]
 
     def _for(self, s: ast.For, scope: Scope) -> list[ast.stmt]:
-        head, own = head_of(s, s.iter), stores(s.target, *s.body)
-        state = self._carried(s, own)
-        scope.take(state)
+        head, own = head_location(s, s.iter), stores(s.target, *s.body)
+        state = self._carried_names(s, own)
+        scope.pass_on(state)
         items = self._expression(s.iter, scope)
         plain = isinstance(s.target, ast.Name) and s.target.id not in state
         element = s.target.id if plain and isinstance(s.target, ast.Name) else self.names["element"]
-        first = [] if plain else [placed(head, ast.Assign([s.target], load(element)))]
+        first = [] if plain else [copy_location(head, ast.Assign([s.target], load_name(element)))]
         inner = scope.inner(own, state)
-        inner.give(stores(s.target))
-        results: list[ast.expr] = [load(v) for v in state]
-        body = self._named("body", head, [element, *state], s.body, inner, results, first)
-        call = self.expressions.call("for_", items, load(self.names["body"]))
+        inner.bind(stores(s.target))
+        results: list[ast.expr] = [load_name(v) for v in state]
+        body = self._body_function("body", head, [element, *state], s.body, inner, results, first)
+        call = self.expressions.call("for_", items, load_name(self.names["body"]))
         return [body, self._called(head, call, state, state, self.flow.stops[s])]

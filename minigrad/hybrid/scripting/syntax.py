@@ -12,19 +12,19 @@ T = TypeVar("T", bound=ast.AST)
 _NEW_FIELDS = {"type_params"} & set(ast.FunctionDef._fields)  # from Python 3.12 on
 
 
-def placed(where: ast.AST, new: T) -> T:
+def copy_location(where: ast.AST, new: T) -> T:
     """Give a new node, and all below it without a location, the location of another."""
     return ast.fix_missing_locations(ast.copy_location(new, where))
 
 
-def head_of(s: ast.stmt, last: ast.expr) -> ast.stmt:
+def head_location(s: ast.stmt, last: ast.expr) -> ast.stmt:
     """Return the location of a compound statement's head, up to this expression."""
     place = ast.copy_location(ast.Pass(), s)
     place.end_lineno, place.end_col_offset = last.end_lineno, last.end_col_offset
     return place
 
 
-def load(name: str) -> ast.Name:
+def load_name(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
 
@@ -32,12 +32,12 @@ def lambda_(names: Iterable[str], body: ast.expr) -> ast.expr:
     return ast.Lambda(_arguments(names), body)
 
 
-def later(value: ast.expr) -> ast.expr:
+def thunk(value: ast.expr) -> ast.expr:
     """Build `lambda: value`."""
-    return placed(value, lambda_([], value))
+    return copy_location(value, lambda_([], value))
 
 
-def definition(name: str, parameters: Iterable[str], body: list[ast.stmt]) -> ast.stmt:
+def function_def(name: str, parameters: Iterable[str], body: list[ast.stmt]) -> ast.stmt:
     fields: dict[str, Any] = {name: [] for name in _NEW_FIELDS}
     return ast.FunctionDef(name, _arguments(parameters), body, [], None, **fields)
 
@@ -62,11 +62,11 @@ class Scope:
         """Return the scope of a branch or loop step that sets `own` and takes `passed`."""
         return Scope((self.bound - set(own)) | set(passed), set(self.defined))
 
-    def give(self, names: Iterable[str]) -> None:
+    def bind(self, names: Iterable[str]) -> None:
         self.bound.update(names)
         self.defined.update(names)
 
-    def take(self, names: Iterable[str]) -> None:
+    def pass_on(self, names: Iterable[str]) -> None:
         """Note names that are passed on here, with or without a value."""
         for name in names:
             if name not in self.bound:

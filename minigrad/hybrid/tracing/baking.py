@@ -24,11 +24,18 @@ from minigrad.diagnostics.messages import Pair, choose, fill
 from minigrad.diagnostics.source import Location, function_name, here
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
-from minigrad.hybrid.tracing.body import TracedBody, clean_context, replaced, stand_ins
+from minigrad.hybrid.tracing.body import TracedBody, clean_context, replace_tensors, stand_ins
 from minigrad.hybrid.tracing.concrete import ConcreteFunction
 from minigrad.hybrid.tracing.guards import python_function
-from minigrad.hybrid.tracing.keys import Operands, TensorSpec, brief, is_array, is_value, leaves_of
-from minigrad.hybrid.tracing.parameters import TRACED, Parameters, conform
+from minigrad.hybrid.tracing.keys import (
+    Operands,
+    TensorSpec,
+    brief_repr,
+    is_array,
+    is_value,
+    leaves_of,
+)
+from minigrad.hybrid.tracing.parameters import TRACED, Parameters, check_argument
 from minigrad.ops import state
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.handlers import RunState
@@ -71,7 +78,7 @@ class Baked:
 
     @property
     def pair(self) -> Pair:
-        return fill("baked", line=self.line, text=self.text, outcome=brief(self.outcome))
+        return fill("baked", line=self.line, text=self.text, outcome=brief_repr(self.outcome))
 
     def __str__(self) -> str:
         return choose(self.pair)
@@ -155,9 +162,9 @@ class Traced:
         self.python_function = python_function
         self._parameters = Parameters(python_function)
         self._calls = itertools.count()
-        values = self._bound(examples)
+        values = self._bind(examples)
         self._open = open_lengths
-        self._declared = transform(values, _any_length if open_lengths else _declared)
+        self._declared = transform(values, _open_spec if open_lengths else _as_spec)
         body, result = self._run_on_stand_ins(values, warn=True)
         self.baked = tuple(body.baked)
         self._concrete = ConcreteFunction(body, result, {})
@@ -184,22 +191,22 @@ class Traced:
         operands = Operands()
         rows = zip(self._parameters.names, self._declared, values, strict=True)
         for name, spec, x in rows:
-            conform(spec, x, name, operands, TRACED)
+            check_argument(spec, x, name, operands, TRACED)
         if operands.symbolic or self._concrete.symbolic or in_body():
             return self._concrete.inline(operands)
-        return self._for_shapes(values, operands).run(operands, next(self._calls))
+        return self._concrete_for(values, operands).run(operands, next(self._calls))
 
-    def _for_shapes(self, values: tuple[Any, ...], operands: Sequence[Any]) -> ConcreteFunction:
+    def _concrete_for(self, values: tuple[Any, ...], operands: Sequence[Any]) -> ConcreteFunction:
         """Return the graph for inputs of these shapes."""
         shapes = tuple([x.shape for x in operands])
         if not self._open:
             return self._concrete
         if shapes not in self._shapes:
             loops = any(isinstance(x, Body) for n in self.graph.nodes for x in n.attrs.values())
-            self._shapes[shapes] = self._retrace(values) if loops else self._rebuilt(operands)
+            self._shapes[shapes] = self._retrace(values) if loops else self._rebuild(operands)
         return self._shapes[shapes]
 
-    def _rebuilt(self, operands: Sequence[Any]) -> ConcreteFunction:
+    def _rebuild(self, operands: Sequence[Any]) -> ConcreteFunction:
         """Rebuild the same operators for other input shapes, without running Python again."""
         example = self._concrete.body
         body = TracedBody(self.__name__, example.code)
@@ -216,10 +223,10 @@ class Traced:
     def _retrace(self, values: tuple[Any, ...]) -> ConcreteFunction:
         """Trace again, because loops or branches of the graph contain shapes."""
         body, result = self._run_on_stand_ins(values, warn=False)
-        turn = self._turn(body.baked)
+        turn = self._first_difference(body.baked)
         if turn is not None:
             raise FeedError(
-                "traced_turn", baked=turn[0].pair, now=brief(turn[1].outcome), ran=here()
+                "traced_turn", baked=turn[0].pair, now=brief_repr(turn[1].outcome), ran=here()
             )
         return ConcreteFunction(body, result, {})
 
@@ -229,23 +236,23 @@ class Traced:
         tolerance: relative to the larger of 1 and the right value. The report is true when both
         gave the same; otherwise it names the first decision that went the other way.
         """
-        values = self._bound(inputs)
+        values = self._bind(inputs)
         with recording(False):
             actual = self._call(values)
             expected = self._parameters.call(self.python_function, values)
         body, _ = self._run_on_stand_ins(values, warn=False)
-        difference = _difference(expected, actual)
-        turn = self._turn(body.baked)
+        difference = _max_difference(expected, actual)
+        turn = self._first_difference(body.baked)
         return Check(self.__name__, expected, actual, difference, difference <= tolerance, turn)
 
-    def _turn(self, now: Sequence[Baked]) -> tuple[Baked, Baked] | None:
+    def _first_difference(self, now: Sequence[Baked]) -> tuple[Baked, Baked] | None:
         """Return the first decision that differs from the trace; a branch before a number."""
         pairs = list(itertools.takewhile(_same_place, zip(self.baked, now, strict=False)))
         turned = [(a, b) for a, b in pairs if repr(a.outcome) != repr(b.outcome)]
         branches = [pair for pair in turned if pair[0].use == "use_bool"]
         return next(iter([*branches, *turned]), None)
 
-    def _bound(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    def _bind(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """Bind one value to each parameter; numbers and arrays become tensors."""
         return self._parameters.bind(tuple(transform(x, _as_tensor) for x in inputs), {})
 
@@ -258,7 +265,7 @@ class Traced:
         with clean_context(), body:
             nodes = stand_ins(body, arrays)
             body.values.update((n, x._array) for n, (_, x) in zip(nodes, arrays, strict=True))
-            return body, self._parameters.call(self.python_function, replaced(values, nodes))
+            return body, self._parameters.call(self.python_function, replace_tensors(values, nodes))
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,11 +289,11 @@ class Check:
 
     def __repr__(self) -> str:
         about: dict[str, Any] = {"function": self.function, "difference": f"{self.difference:.3g}"}
-        about |= {"expected": _shown(self.expected), "actual": _shown(self.actual)}
+        about |= {"expected": _format_value(self.expected), "actual": _format_value(self.actual)}
         pairs = [fill("check_equal" if self.equal else "check_differs", **about)]
         if self.turn is not None:
             before, now = self.turn
-            pairs.append(fill("check_turn", baked=before.pair, now=brief(now.outcome)))
+            pairs.append(fill("check_turn", baked=before.pair, now=brief_repr(now.outcome)))
         english, chinese = zip(*pairs, strict=True)
         return choose((" ".join(english), "".join(chinese)))
 
@@ -304,19 +311,19 @@ def _as_tensor(x: Any) -> Any:
     if isinstance(x, np.ndarray) or _is_number(x):
         return Tensor(x)
     if isinstance(x, (Node, TensorSpec)):
-        raise TraceError("example_value", value=brief(x), ran=here())
+        raise TraceError("example_value", value=brief_repr(x), ran=here())
     return x
 
 
-def _declared(x: Any) -> Any:
+def _as_spec(x: Any) -> Any:
     return TensorSpec(x.shape, x.dtype) if is_array(x) else x
 
 
-def _any_length(x: Any) -> Any:
+def _open_spec(x: Any) -> Any:
     return TensorSpec((None,) * x.ndim, x.dtype) if is_array(x) else x
 
 
-def _difference(expected: Any, actual: Any) -> float:
+def _max_difference(expected: Any, actual: Any) -> float:
     """Return the largest difference of two results; infinite if they can't be compared."""
     (right, skeleton), (found, other) = flatten(expected), flatten(actual)
     if skeleton != other:
@@ -337,9 +344,9 @@ def _array_difference(right: Any, found: Any) -> float:
     return float(np.max(np.where(np.isnan(gaps), np.inf, gaps), initial=0))
 
 
-def _shown(x: Any) -> str:
+def _format_value(x: Any) -> str:
     """Show a single number in full, anything else in brief."""
-    return f"{x.item():g}" if isinstance(x, Tensor) and x.size == 1 else brief(x)
+    return f"{x.item():g}" if isinstance(x, Tensor) and x.size == 1 else brief_repr(x)
 
 
 def trace(function: Callable[..., Any], *examples: Any, open_lengths: bool = False) -> Traced:

@@ -15,9 +15,9 @@ from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.recording import at_once, recording
 from minigrad.dynamic.tensor import Tensor
-from minigrad.hybrid.buffers import Update
+from minigrad.hybrid.buffers import BufferUpdate
 from minigrad.hybrid.tracing.calls import building
-from minigrad.hybrid.tracing.keys import TensorSpec, brief, is_array
+from minigrad.hybrid.tracing.keys import TensorSpec, brief_repr, is_array
 from minigrad.ops import state
 from minigrad.static import Body, Node, ancestors
 
@@ -57,7 +57,7 @@ class TracedBody(Body):
     def assigned(self, variable: Node, value: Node) -> Node:
         tensor = self.captures[variable]
         self.buffers.add(id(tensor))
-        self.updates.append(Update(tensor, value, frozenset()))
+        self.updates.append(BufferUpdate(tensor, value, frozenset()))
         return value
 
     def run_counter(self) -> Node:
@@ -72,7 +72,7 @@ class TracedBody(Body):
 
     def inside(self, x: Node) -> tuple[Op, Attrs] | None:
         if x in self.counters:
-            return state.run_counter, self._counted(x)
+            return state.run_counter, self._counter_attrs(x)
         if x not in self.captures:
             return None
         value = self.sources[x]() if x in self.sources else self.captures[x]
@@ -86,7 +86,7 @@ class TracedBody(Body):
             return state.variable, state.valued(array, "parameter")
         return state.constant, state.valued(array)
 
-    def _counted(self, x: Node) -> Attrs:
+    def _counter_attrs(self, x: Node) -> Attrs:
         """Return a counter's attributes; for a layer's, which layer and which of its uses."""
         attrs: Attrs = {"shape": (), "dtype": int64}
         of_layers = [(n, calls) for n, calls in self.counters.items() if calls is not None]
@@ -103,7 +103,9 @@ class TracedBody(Body):
         leaves, skeleton = flatten(self.arrangement.of(self.outputs))
         strange = [x for x in leaves if not isinstance(x, Node) and not is_weak(x)]
         if strange:
-            raise FormatError("format_returned", function=self.function, value=brief(strange[0]))
+            raise FormatError(
+                "format_returned", function=self.function, value=brief_repr(strange[0])
+            )
         return [as_array(x, None, "save") if is_weak(x) else x for x in leaves], skeleton is LEAF
 
     def python_value(self, node: Node, use: str) -> Any:
@@ -166,7 +168,7 @@ def stand_ins(body: TracedBody, arrays: Sequence[tuple[str, Any]]) -> list[Node]
     return nodes
 
 
-def replaced(arguments: Any, nodes: Sequence[Node]) -> Any:
+def replace_tensors(arguments: Any, nodes: Sequence[Node]) -> Any:
     """Replace each tensor, array, node or TensorSpec in the arguments by a node."""
     rest = iter(nodes)
     return transform(arguments, lambda x: next(rest) if is_array(x) else x)

@@ -39,7 +39,7 @@ Positions = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Pull:
+class PullbackGraph:
     """The gradients of some outputs with respect to some inputs, on top of the body.
 
     given: the nodes of the body that they read; for each, whether its shape is all that is read
@@ -65,13 +65,13 @@ class Derivative:
 
     outputs: Positions
     loops: list[Node]
-    pull: Pull
+    pull: PullbackGraph
     forward: Interpreter
     kept: Pullback
     needed: tuple[bool, ...]
 
 
-class Saved:
+class SavedValues:
     """The values that a call's tape node saves: inner ones by node, operands for higher orders."""
 
     __slots__ = ("arrays", "derivative", "operands", "values")
@@ -79,7 +79,7 @@ class Saved:
     def __init__(self, derivative: Derivative, values: list[Any], operands: list[Any]) -> None:
         given = derivative.pull.given
         self.values = {
-            _key(n): spec_of(x) if only else x
+            _node_key(n): spec_of(x) if only else x
             for (n, only), x in zip(given.items(), values[: len(given)], strict=True)
         }
         self.arrays = tuple(self.values.values())  # none of them may change before backward
@@ -122,7 +122,7 @@ class CallableBody:
             formula=name.replace("{", "").replace("}", "") + f"({operands})",
         )
         self._derivatives: dict[Positions, Derivative | None] = {}
-        self._pulls: dict[tuple[Positions, Positions], Pull] = {}
+        self._pulls: dict[tuple[Positions, Positions], PullbackGraph] = {}
         self._gradients: dict[tuple[Positions, Positions], tuple[CallableBody, Positions]] = {}
 
     @functools.cached_property
@@ -162,7 +162,7 @@ class CallableBody:
     ) -> list[Tensor]:
         results = self._run(derivative.forward, arrays)
         count = len(self.body.outputs)
-        saved = Saved(derivative, results[count:], arrays)
+        saved = SavedValues(derivative, results[count:], arrays)
         wrt = derivative.kept.wrt
         inputs = [(x.creator or x) if i in wrt else stub(x) for i, x in enumerate(operands)]
         place = caller(sys._getframe(1))
@@ -174,14 +174,14 @@ class CallableBody:
         if more:
             creators = {i: _result_node(node, i, results[i], place) for i in derivative.outputs}
         if events.listeners:
-            _tell(node, tuple(results[:count]) if more else results[first], operands, arrays)
+            _emit_built(node, tuple(results[:count]) if more else results[first], operands, arrays)
             for i, choice in creators.items() if more else ():
-                _tell(choice, results[i], (), (tuple(results[:count]),))
+                _emit_built(choice, results[i], (), (tuple(results[:count]),))
         return [Tensor._around(y, creators.get(i)) for i, y in enumerate(results[:count])]
 
     def _vjp(self, g: Any, y: Any, *operands: Any, wrt: Positions, **attrs: Any) -> list[Any]:
         saved = y._array if isinstance(y, Tensor) else y
-        if not isinstance(saved, Saved):  # a call is a thing of the tape; a graph inlines it
+        if not isinstance(saved, SavedValues):  # a call is a thing of the tape; a graph inlines it
             raise VerifyError("no_kernel")
         parts = g.parts if isinstance(g, Parts) else {saved.derivative.outputs[0]: g}
         present = tuple(sorted(parts))
@@ -191,8 +191,8 @@ class CallableBody:
             call, connected = self._gradient(wrt, present)
             results: list[Any] = call([*_with_history(y, saved), *seeds])
         else:
-            pull = self._pull(wrt, present)
-            given = [saved.values[_key(x)] for x in pull.given]
+            pull = self._pullback(wrt, present)
+            given = [saved.values[_node_key(x)] for x in pull.given]
             arrays = [*given, *map(plain, seeds)]
             values = silently(pull.program.compute, RunState({}, {}, None), arrays)
             nodes, connected = pull.program.outputs, pull.connected
@@ -217,7 +217,7 @@ class CallableBody:
             if any(x in live and node.op.has_rule(i) for i, x in enumerate(node.inputs)):
                 live.add(node)
         outputs = [i for i, y in enumerate(body.outputs) if y in live and y.dtype.kind == "f"]
-        pull = self._pull(wants, tuple(outputs))
+        pull = self._pullback(wants, tuple(outputs))
         if not pull.connected:
             return None
         whole = [only for only in pull.given.values() if not only]
@@ -230,18 +230,18 @@ class CallableBody:
         needed = tuple(x in inside for x in body.inputs)
         return Derivative(tuple(outputs), loops, pull, forward, kept, needed)
 
-    def _pull(self, wrt: Positions, present: Positions) -> Pull:
+    def _pullback(self, wrt: Positions, present: Positions) -> PullbackGraph:
         """Build the gradients at `wrt` from gradients of the outputs at `present`."""
         if (wrt, present) not in self._pulls:
             with building, without_listeners(), recording(True):
-                self._pulls[wrt, present] = self._build_pull(wrt, present)
+                self._pulls[wrt, present] = self._build_pullback(wrt, present)
         return self._pulls[wrt, present]
 
-    def _build_pull(self, wrt: Positions, present: Positions) -> Pull:
+    def _build_pullback(self, wrt: Positions, present: Positions) -> PullbackGraph:
         body = self.body
         inside = set(body.nodes)
         with body.extended():
-            seeds = [_like(body, body.outputs[i]) for i in present]
+            seeds = [_input_like(body, body.outputs[i]) for i in present]
             ys, xs = [body.outputs[i] for i in present], [body.inputs[i] for i in wrt]
             found = gradients(ys, xs, seeds) if ys else [None] * len(xs)
             inside.update(n for n in body.nodes if n.op in OF_LOOPS and n.inputs[0] in inside)
@@ -252,7 +252,7 @@ class CallableBody:
                 if x in inside and x.op is not state.constant:
                     given[x] = given.get(x, True) and i in node.op.shape_only
         connected = tuple(i for i, g in zip(wrt, found, strict=True) if g is not None)
-        return Pull(given, seeds, connected, Interpreter(results, [*given, *seeds]))
+        return PullbackGraph(given, seeds, connected, Interpreter(results, [*given, *seeds]))
 
     def _gradient(self, wrt: Positions, present: Positions) -> tuple[CallableBody, Positions]:
         """Return the gradients as a differentiable function of operands and seeds.
@@ -266,8 +266,8 @@ class CallableBody:
 
     def _build_gradient(self, wrt: Positions, present: Positions) -> tuple[CallableBody, Positions]:
         with Body(None, self.body.function) as body:
-            inputs = [_like(body, x) for x in self.body.inputs]
-            seeds = [_like(body, self.body.outputs[i]) for i in present]
+            inputs = [_input_like(body, x) for x in self.body.inputs]
+            seeds = [_input_like(body, self.body.outputs[i]) for i in present]
             outputs = body.inline(self.body, inputs, effects=False)
             ys, xs = [outputs[i] for i in present], [inputs[i] for i in wrt]
             found = gradients(ys, xs, seeds)
@@ -276,7 +276,7 @@ class CallableBody:
         return CallableBody(body, f"∂{self.op.name}"), connected
 
 
-def _tell(node: TapeNode, value: Any, operands: Sequence[Any], arrays: Sequence[Any]) -> None:
+def _emit_built(node: TapeNode, value: Any, operands: Sequence[Any], arrays: Sequence[Any]) -> None:
     events.emit("built", node.op, node, None, tuple(operands))
     events.emit("called", node.op, node, value, tuple(arrays))
 
@@ -284,17 +284,17 @@ def _tell(node: TapeNode, value: Any, operands: Sequence[Any], arrays: Sequence[
 OF_LOOPS = (control.HISTORY, output)
 
 
-def _key(node: Node) -> Any:
+def _node_key(node: Node) -> Any:
     """Return a key for a node that is equal in each gradient graph."""
     return (node.op, node.inputs[0], node.attrs["index"]) if node.op in OF_LOOPS else node
 
 
-def _like(body: Body, x: Node) -> Node:
+def _input_like(body: Body, x: Node) -> Node:
     """Add an input to the body for values like those of x."""
     return body.input({"shape": x.spec.shape, "dtype": x.dtype}, x.name)
 
 
-def _with_history(y: Tensor, saved: Saved) -> list[Any]:
+def _with_history(y: Tensor, saved: SavedValues) -> list[Any]:
     """Return the operands of a recorded call as tensors with their history."""
     node: Any = y.creator
     changes.check(node, saved.operands)

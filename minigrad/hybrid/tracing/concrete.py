@@ -17,7 +17,7 @@ from minigrad.core import context
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.recording import recording
-from minigrad.hybrid.buffers import Update
+from minigrad.hybrid.buffers import BufferUpdate
 from minigrad.hybrid.tracing.body import Arrangement, TracedBody
 from minigrad.hybrid.tracing.calls import CallableBody, building
 from minigrad.static import Body, Graph, Node, graph_of
@@ -43,7 +43,7 @@ class ConcreteFunction:
             newest = {id(u.buffer): u for u in body.updates}
             renewed = [body.lift(u.value) for u in newest.values()]
         captured = list(body.captures.values())
-        self._get = [sources.get(id(x)) or functools.partial(_same, x) for x in captured]
+        self._get = [sources.get(id(x)) or functools.partial(_identity, x) for x in captured]
         body.sources = dict(zip(body.captures, self._get, strict=True))
         body.arrangement = self.arrangement
         body.finish([*body.arguments, *body.captures, *body.counters], [*outputs, *renewed])
@@ -74,14 +74,14 @@ class ConcreteFunction:
         body = self.body
         graph = graph_of(self._call.op, [*operands, *self.symbolic])
         values = [graph.lift(x) for x in operands]
-        values += [self._captured(graph, get()) for get in self._get]
+        values += [self._capture_for(graph, get()) for get in self._get]
         values += [
-            _counter(graph) if calls is None else graph.call_counter(calls)
+            _new_counter(graph) if calls is None else graph.call_counter(calls)
             for calls in self._counted
         ]
         with building:
             new = graph.inlined(body, values)
-        self._renew(graph, new)
+        self._renew_buffers(graph, new)
         if placed is not None:
             placed.update(new)
         results = [new[y] for y in body.outputs[: self._results]]
@@ -89,7 +89,7 @@ class ConcreteFunction:
             results = [ops.stop_gradient(y) if y.dtype.kind == "f" else y for y in results]
         return self.arrangement.of(results)
 
-    def _captured(self, graph: Graph, x: Any) -> Node:
+    def _capture_for(self, graph: Graph, x: Any) -> Node:
         """Return a captured value for another graph: the newest one of a buffer."""
         newest = [u.value for u in graph.updates if u.buffer is x]
         if newest:
@@ -97,7 +97,7 @@ class ConcreteFunction:
             return node
         return graph.buffer(x) if id(x) in self.body.buffers else graph.lift(x)
 
-    def _renew(self, graph: Graph, new: Mapping[Node, Node]) -> None:
+    def _renew_buffers(self, graph: Graph, new: Mapping[Node, Node]) -> None:
         """Make the current graph renew the buffers that this one renews."""
         for i, update in self._updates:
             buffer = self._get[i]()
@@ -105,14 +105,14 @@ class ConcreteFunction:
                 name = self.body.function
                 raise GraphError("update_in_body", op=name, name=buffer.name, defined=here())
             sources = frozenset(new[x] for x in update.sources if x in new)
-            graph.updates.append(Update(buffer, new[update.value], sources))
+            graph.updates.append(BufferUpdate(buffer, new[update.value], sources))
 
 
-def _same(x: Any) -> Any:
+def _identity(x: Any) -> Any:
     return x
 
 
-def _counter(graph: Graph) -> Node:
+def _new_counter(graph: Graph) -> Node:
     """Return a run counter for one more use in this graph, so that uses draw other numbers."""
     use = _uses[graph] = _uses.get(graph, -1) + 1
     counter = graph.run_counter()

@@ -21,13 +21,21 @@ from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, choose, fill
 from minigrad.diagnostics.source import function_name, here
 from minigrad.dynamic.tensor import Tensor
-from minigrad.hybrid.tracing.body import TracedBody, clean_context, replaced, stand_ins
+from minigrad.hybrid.tracing.body import TracedBody, clean_context, replace_tensors, stand_ins
 from minigrad.hybrid.tracing.calls import building
 from minigrad.hybrid.tracing.concrete import ConcreteFunction
 from minigrad.hybrid.tracing.guards import find_guards, guard_alias, guard_captured, python_function
-from minigrad.hybrid.tracing.keys import Key, Operands, Part, is_array, is_value, key_of, leaves_of
-from minigrad.hybrid.tracing.parameters import Parameters, conform
-from minigrad.hybrid.tracing.traces import Trace, listed
+from minigrad.hybrid.tracing.keys import (
+    Key,
+    KeyPart,
+    Operands,
+    is_array,
+    is_value,
+    key_of,
+    leaves_of,
+)
+from minigrad.hybrid.tracing.parameters import Parameters, check_argument
+from minigrad.hybrid.tracing.traces import Trace, join_sentences
 from minigrad.static import Graph, Node
 
 __all__ = ["function", "run_functions_eagerly"]
@@ -105,12 +113,12 @@ class Function:
             lines.append(
                 fill(
                     "explain_trace",
-                    reason=listed(trace.reasons),
+                    reason=join_sentences(trace.reasons),
                     signature=trace.signature,
                     **about,
                 )
             )
-        return choose(listed(lines, "\n", "\n"), "\n")
+        return choose(join_sentences(lines, "\n", "\n"), "\n")
 
     def _key(self, values: tuple[Any, ...], operands: Operands) -> Key:
         """Return the key that a trace must match; append tensors and arrays to `operands`."""
@@ -119,20 +127,20 @@ class Function:
             return tuple([key_of(x, operands) for x in values])
         names = self._parameters.names
         for spec, x, name in zip(declared, values, names, strict=False):
-            conform(spec, x, name, operands)
+            check_argument(spec, x, name, operands)
         return tuple([key_of(x, operands) for x in values[len(declared) :]])
 
     def _trace_for(self, key: Key, values: tuple[Any, ...], call: int) -> Trace:
         """Return the trace for this call; make it if there is none."""
-        trace = self._known(key)
+        trace = self._find_trace(key)
         if trace is None:
             with building:  # perhaps another thread has made it in the meantime
-                trace = self._known(key) or self._make(key, values, call)
+                trace = self._find_trace(key) or self._make_trace(key, values, call)
         if _tracing.stack:
             _tracing.stack[-1].guards += trace.guards
         return trace
 
-    def _known(self, key: Key) -> Trace | None:
+    def _find_trace(self, key: Key) -> Trace | None:
         for trace in self._found.get(key, ()):
             if trace.holds():
                 if events.listeners:
@@ -140,7 +148,7 @@ class Function:
                 return trace
         return None
 
-    def _make(self, key: Key, values: tuple[Any, ...], call: int) -> Trace:
+    def _make_trace(self, key: Key, values: tuple[Any, ...], call: int) -> Trace:
         """Trace the function once more; nothing is left behind if that fails."""
         for outer in _tracing.stack:
             if outer.function is self and outer.key == key:
@@ -149,25 +157,27 @@ class Function:
         values = (*declared, *values[len(declared) :])
         named = zip(self._parameters.names, values, strict=True)
         leaves = [leaf for name, x in named for leaf in leaves_of(name, x)]
-        self._drop_the_gone()
+        self._drop_dead_traces()
         objects = {place: x for place, x in leaves if not (is_array(x) or is_value(x))}
-        parts = [Part.of("an_argument", place, x) for place, x in leaves]
+        parts = [KeyPart.of("an_argument", place, x) for place, x in leaves]
         guards = find_guards(self.python_function, objects)
-        trace = Trace(self, key, parts, call, self._why(key, parts), guards)
+        trace = Trace(self, key, parts, call, self._retrace_reason(key, parts), guards)
         if events.listeners:
             events.emit("traced", None, trace)
-        trace.concrete = self._build(trace, values, [leaf for leaf in leaves if is_array(leaf[1])])
+        trace.concrete = self._build_graph(
+            trace, values, [leaf for leaf in leaves if is_array(leaf[1])]
+        )
         self._found[key] = (*self._found.get(key, ()), trace)
         self.cache.append(trace)
         self.traces += 1
         return trace
 
-    def _why(self, key: Key, parts: list[Part]) -> list[Pair]:
+    def _retrace_reason(self, key: Key, parts: list[KeyPart]) -> list[Pair]:
         """Say how this call differs from the latest most similar one."""
         found = [(t.key != key, t.changes(parts)) for t in reversed(self.cache)]
         return min(found, key=lambda x: (x[0], len(x[1])), default=(True, [fill("why_first")]))[1]
 
-    def _build(
+    def _build_graph(
         self, trace: Trace, values: tuple[Any, ...], arrays: list[tuple[str, Any]]
     ) -> ConcreteFunction:
         """Run the Python function on stand-ins, and keep what it builds."""
@@ -181,12 +191,12 @@ class Function:
         try:
             with clean_context(), body:
                 nodes = stand_ins(body, arrays)
-                result = self._parameters.call(self._converted, replaced(values, nodes))
+                result = self._parameters.call(self._converted, replace_tensors(values, nodes))
             return ConcreteFunction(body, result, _guard_captures(trace, body))
         finally:
             _tracing.stack.pop()
 
-    def _drop_the_gone(self) -> None:
+    def _drop_dead_traces(self) -> None:
         """Drop traces that were made for objects that no longer exist."""
         self.cache = [trace for trace in self.cache if not trace.gone]
         self._found = {
@@ -217,19 +227,19 @@ def _guard_captures(trace: Trace, body: TracedBody) -> dict[int, Callable[[], An
     return named
 
 
-class _Tracing(threading.local):
+class _ActiveTraces(threading.local):
     """The traces that this thread is making, the innermost last."""
 
     def __init__(self) -> None:
         self.stack: list[Trace] = []
 
 
-class _Eagerly:
+class _EagerMode:
     on = False
 
 
-_tracing = _Tracing()
-_eagerly = _Eagerly()
+_tracing = _ActiveTraces()
+_eagerly = _EagerMode()
 
 
 def run_functions_eagerly(eagerly: bool) -> None:

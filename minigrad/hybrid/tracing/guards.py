@@ -28,7 +28,15 @@ from minigrad.core import Op
 from minigrad.diagnostics.messages import Pair, fill
 from minigrad.diagnostics.source import LIBRARIES
 from minigrad.dynamic.tensor import Tensor
-from minigrad.hybrid.tracing.keys import Identity, Key, Part, brief, is_array, is_value, value_key
+from minigrad.hybrid.tracing.keys import (
+    IdentityKey,
+    Key,
+    KeyPart,
+    brief_repr,
+    is_array,
+    is_value,
+    value_key,
+)
 
 MISSING = object()
 Get = Callable[[], Any]
@@ -41,7 +49,7 @@ MOST_ITEMS = 200  # what a guarded list may hold, lists in it included; it is co
 class Guard(NamedTuple):
     """One captured value: what it was, where it is read, and whether that still holds."""
 
-    part: Part
+    part: KeyPart
     get: Get
     holds: Callable[[], bool]
 
@@ -50,33 +58,33 @@ class Guard(NamedTuple):
         x = get()
         if type(x) in _CONTAINERS:
             return cls.of_container(role, place, get)
-        part = Part.of(role, place, x)
+        part = KeyPart.of(role, place, x)
         if is_array(x):
-            return cls(part, get, _same_array(get, x))
+            return cls(part, get, _array_check(get, x))
         if is_value(x):
-            return cls(part, get, _same_value(get, x))
-        return cls(part, get, _same_object(get, x))
+            return cls(part, get, _value_check(get, x))
+        return cls(part, get, _identity_check(get, x))
 
     @classmethod
     def of_container(cls, role: str, place: str, get: Get) -> Guard:
         x = get()
-        inside = contents(x)
-        part = Part(place, fill(role, name=place), "value", inside, (brief(x),) * 2)
-        holds = _same_object(get, x) if inside is None else lambda: contents(get()) == inside
+        inside = contents_key(x)
+        part = KeyPart(place, fill(role, name=place), "value", inside, (brief_repr(x),) * 2)
+        holds = _identity_check(get, x) if inside is None else lambda: contents_key(get()) == inside
         return cls(part, get, holds)
 
     def change(self) -> Pair:
         """Describe what the value has become."""
         x = self.get()
         if type(x) in _CONTAINERS:
-            about = {"source": self.part.source, "before": self.part.shown, "after": brief(x)}
+            about = {"source": self.part.source, "before": self.part.shown, "after": brief_repr(x)}
             return fill("why_value", **about)
-        new = Part.of("an_argument", self.part.place, x)
+        new = KeyPart.of("an_argument", self.part.place, x)
         about = {"source": self.part.source, "before": self.part.shown, "after": new.shown}
         return next(self.part.changes(new), fill("why_object", **about))
 
 
-def contents(x: Any) -> Key | None:
+def contents_key(x: Any) -> Key | None:
     """Return a key of what a list, dict or set holds; None if that is too much."""
     room = MOST_ITEMS
 
@@ -92,7 +100,7 @@ def contents(x: Any) -> Key | None:
             return kind, tuple([(name, inside(item)) for name, item in x.items()])
         if kind is set:
             return kind, frozenset([inside(item) for item in x])
-        return value_key(x) if is_value(x) else Identity(x)
+        return value_key(x) if is_value(x) else IdentityKey(x)
 
     try:
         return inside(x)
@@ -100,7 +108,7 @@ def contents(x: Any) -> Key | None:
         return None
 
 
-def _same_array(get: Get, before: Any) -> Callable[[], bool]:
+def _array_check(get: Get, before: Any) -> Callable[[], bool]:
     kind, shape, dtype = type(before), before.shape, before.dtype
 
     def tensor_holds() -> bool:
@@ -114,7 +122,7 @@ def _same_array(get: Get, before: Any) -> Callable[[], bool]:
     return tensor_holds if issubclass(kind, Tensor) else holds
 
 
-def _same_value(get: Get, before: Any) -> Callable[[], bool]:
+def _value_check(get: Get, before: Any) -> Callable[[], bool]:
     key = value_key(before)
 
     def holds() -> bool:
@@ -124,7 +132,7 @@ def _same_value(get: Get, before: Any) -> Callable[[], bool]:
     return holds
 
 
-def _same_object(get: Get, before: Any) -> Callable[[], bool]:
+def _identity_check(get: Get, before: Any) -> Callable[[], bool]:
     held = _weak_getter(before)
     return lambda: get() is held()
 
@@ -178,10 +186,10 @@ def find_guards(function: Any, objects: Mapping[str, Any]) -> list[Guard]:
     if code is None:
         return []
     for name, x in objects.items():
-        finder.object(name, x, names_in(code.__code__))
-    finder.once(code, owner, "self")
+        finder.guard_object(name, x, names_in(code.__code__))
+    finder.visit_later(code, owner, "self")
     while finder.waiting:
-        finder.read(*finder.waiting.pop())
+        finder.guard_function(*finder.waiting.pop())
     return finder.guards
 
 
@@ -193,7 +201,7 @@ class _Finder:
         self.waiting: list[tuple[types.FunctionType, Any, str]] = []
         self._seen: set[Any] = set()
 
-    def once(self, function: types.FunctionType, owner: Any, name: str) -> None:
+    def visit_later(self, function: types.FunctionType, owner: Any, name: str) -> None:
         """Look into a function later, unless that was done or it is library code."""
         key = (function, id(owner))
         if key in self._seen:
@@ -202,22 +210,22 @@ class _Finder:
         if not _from_library(function):
             self.waiting.append((function, owner, name))
         elif is_layer(owner) and id(owner) not in self._seen:
-            self.model(name, owner)
+            self.guard_model(name, owner)
 
-    def read(self, function: types.FunctionType, owner: Any, name: str) -> None:
+    def guard_function(self, function: types.FunctionType, owner: Any, name: str) -> None:
         """Guard what one function reads: attributes of its object, closure, globals."""
         names = names_in(function.__code__)
         if owner is not None:
-            self.object(name, owner, names)
+            self.guard_object(name, owner, names)
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         for read, cell in cells:
-            self.value("a_closure", read, _cell_getter(cell), names)
+            self.guard_value("a_closure", read, _cell_getter(cell), names)
         around = function.__globals__
         for read in sorted(names.globals & around.keys()):
             get = functools.partial(around.get, read, MISSING)
-            self.value("a_global", read, get, names)
+            self.guard_value("a_global", read, get, names)
 
-    def value(self, role: str, name: str, get: Get, names: NamesRead) -> None:
+    def guard_value(self, role: str, name: str, get: Get, names: NamesRead) -> None:
         """Guard one value, and whatever it leads to."""
         x = get()
         if x is MISSING or isinstance(x, _NEVER):
@@ -226,27 +234,27 @@ class _Finder:
             function, owner = python_function(x)
             if function is None or _from_library(function):
                 return
-            self.once(function, owner, name)
+            self.visit_later(function, owner, name)
         elif not (is_array(x) or is_value(x) or isinstance(x, _CONTAINERS)):
-            self.object(name, x, names)
+            self.guard_object(name, x, names)
         self.guards.append(Guard.of(role, name, get))
 
-    def object(self, name: str, owner: Any, names: NamesRead) -> None:
+    def guard_object(self, name: str, owner: Any, names: NamesRead) -> None:
         """Guard the attributes of an object that hold values, and look into its methods."""
         if (id(owner), names) in self._seen:
             return
         self._seen.add((id(owner), names))
         if is_layer(owner) and id(owner) not in self._seen:
-            self.model(name, owner)
+            self.guard_model(name, owner)
         for read in sorted(names.attributes):
             x = inspect.getattr_static(owner, read, MISSING)
             if isinstance(x, types.FunctionType):
-                self.once(x, owner, name)
+                self.visit_later(x, owner, name)
             elif is_array(x) or is_value(x):
                 get = _attribute_getter(owner, read)
                 self.guards.append(Guard.of("an_attribute", f"{name}.{read}", get))
 
-    def model(self, name: str, model: Any) -> None:
+    def guard_model(self, name: str, model: Any) -> None:
         """Guard whether each layer is in training, and look into layers that the user wrote."""
         layers = dict(model.named_modules())
         self._seen.update(map(id, layers.values()))
@@ -259,7 +267,7 @@ class _Finder:
         for place, layer in layers.items():
             function, _ = python_function(layer)
             if function is not None:
-                self.once(function, layer, f"{name}.{place}" if place else name)
+                self.visit_later(function, layer, f"{name}.{place}" if place else name)
 
 
 def is_layer(x: Any) -> bool:

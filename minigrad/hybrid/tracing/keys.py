@@ -59,7 +59,7 @@ class TensorSpec:
         return f"TensorSpec({self.shape}, {self.dtype})"
 
 
-class Identity:
+class IdentityKey:
     """An object as part of a key: equal to itself alone, and not kept alive by the key."""
 
     __slots__ = ("held", "number")
@@ -81,7 +81,7 @@ class Identity:
 
     def __eq__(self, other: object) -> bool:
         mine = self.held()
-        return isinstance(other, Identity) and mine is not None and mine is other.held()
+        return isinstance(other, IdentityKey) and mine is not None and mine is other.held()
 
 
 def is_array(x: Any) -> bool:
@@ -140,10 +140,10 @@ def key_of(x: Any, operands: Operands) -> Key:
         return kind, tuple([key_of(item, operands) for item in x])
     if kind is dict:
         return kind, tuple([(name, key_of(item, operands)) for name, item in x.items()])
-    return _rarer_key(x, operands)
+    return _special_key(x, operands)
 
 
-def _rarer_key(x: Any, operands: Operands) -> Key:
+def _special_key(x: Any, operands: Operands) -> Key:
     if isinstance(x, (Node, TensorSpec)):
         operands.append(x)
         operands.symbolic |= isinstance(x, Node)
@@ -157,7 +157,7 @@ def _rarer_key(x: Any, operands: Operands) -> Key:
         return type(x), tuple([(name, key_of(item, operands)) for name, item in x.items()])
     if isinstance(x, slice):
         return slice, value_key((x.start, x.stop, x.step))
-    return value_key(x) if is_value(x) else Identity(x)
+    return value_key(x) if is_value(x) else IdentityKey(x)
 
 
 def _shape_key(shape: Shape | None, lengths: dict[Dim, int]) -> Key:
@@ -169,7 +169,7 @@ def _shape_key(shape: Shape | None, lengths: dict[Dim, int]) -> Key:
     )
 
 
-class Part(NamedTuple):
+class KeyPart(NamedTuple):
     """One value that a trace was made for: where it comes from, what counts, how it is shown."""
 
     place: str  # as it is written: x, batch['image'], self.rate
@@ -179,16 +179,16 @@ class Part(NamedTuple):
     shown: Pair
 
     @classmethod
-    def of(cls, role: str, place: str, x: Any, operands: Operands | None = None) -> Part:
+    def of(cls, role: str, place: str, x: Any, operands: Operands | None = None) -> KeyPart:
         """Make a part of a key; `role` is the message row of its kind: an argument, a global, …"""
         key, source = key_of(x, operands or Operands()), fill(role, name=place)
         if is_array(x):
-            return cls(place, source, "array", key, _both(_show_array(key)))
+            return cls(place, source, "array", key, _as_pair(_show_array(key)))
         if is_value(x):
-            return cls(place, source, "value", key, _both(brief(x)))
+            return cls(place, source, "value", key, _as_pair(brief_repr(x)))
         return cls(place, source, "object", key, fill("an_object", kind=type(x).__name__))
 
-    def changes(self, new: Part) -> Iterator[Pair]:
+    def changes(self, new: KeyPart) -> Iterator[Pair]:
         """Say how a new value differs from this one."""
         about = {"source": self.source, "before": self.shown, "after": new.shown}
         if self.key == new.key:
@@ -196,7 +196,7 @@ class Part(NamedTuple):
         if self.kind == new.kind == "array":
             old, other = cast(tuple[Any, ...], self.key), cast(tuple[Any, ...], new.key)
             if old[1] != other[1]:
-                shapes = {"before": _show(old[1]), "after": _show(other[1])}
+                shapes = {"before": _show_shape(old[1]), "after": _show_shape(other[1])}
                 yield fill("why_shape", source=self.source, **shapes)
             if old[2] != other[2]:
                 yield fill("why_dtype", source=self.source, before=old[2], after=other[2])
@@ -224,21 +224,21 @@ def leaves_of(name: str, x: Any) -> Iterator[tuple[str, Any]]:
 def _show_array(key: Any) -> str:
     """Format the data type and shape in a key: float32[None, 3]."""
     _, shape, dtype = key
-    return f"{dtype}{'[?]' if shape is None else list(_opened(shape))}".replace("'", "")
+    return f"{dtype}{'[?]' if shape is None else list(_without_symbols(shape))}".replace("'", "")
 
 
-def _show(shape: Any) -> str:
-    return show_shape(None if shape is None else _opened(shape))
+def _show_shape(shape: Any) -> str:
+    return show_shape(None if shape is None else _without_symbols(shape))
 
 
-def _opened(shape: Any) -> tuple[int | None, ...]:
+def _without_symbols(shape: Any) -> tuple[int | None, ...]:
     return tuple(None if isinstance(n, str) else n for n in public_shape(shape) or ())
 
 
-def brief(x: Any) -> str:
+def brief_repr(x: Any) -> str:
     text = repr(x)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _both(text: str) -> Pair:
+def _as_pair(text: str) -> Pair:
     return text, text

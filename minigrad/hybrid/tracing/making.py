@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.core import as_array
 from minigrad.core.structure import LEAF, flatten, transform
 from minigrad.diagnostics import arguments
-from minigrad.hybrid.tracing.body import TracedBody, clean_context, replaced, stand_ins
+from minigrad.hybrid.tracing.body import TracedBody, clean_context, replace_tensors, stand_ins
 from minigrad.hybrid.tracing.concrete import ConcreteFunction
 from minigrad.hybrid.tracing.guards import python_function
 from minigrad.hybrid.tracing.keys import TensorSpec, is_array, leaves_of
@@ -44,9 +44,9 @@ def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:
 
     @functools.wraps(function, updated=())
     def make(*examples: Any, **options: Any) -> Graph:
-        concrete = _traced(function, examples, options)
+        concrete = _trace(function, examples, options)
         with clean_context(), Graph() as graph:
-            inputs = [_copied(graph, x) for x in concrete.body.arguments]
+            inputs = [_copy_input(graph, x) for x in concrete.body.arguments]
             leaves, arrangement = flatten(concrete.inline(inputs))
             outputs = [graph.lift(x) for x in leaves]
         result = build_graph(inputs, outputs[0] if arrangement is LEAF else outputs)
@@ -57,7 +57,7 @@ def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:
     return make
 
 
-def _traced(
+def _trace(
     function: Callable[..., Any], examples: tuple[Any, ...], options: Any
 ) -> ConcreteFunction:
     parameters = Parameters(function)
@@ -68,7 +68,7 @@ def _traced(
     name = getattr(function, "__name__", type(function).__name__)
     body = TracedBody(str(name), code and code.__code__)
     with clean_context(), body:
-        result = parameters.call(function, replaced(values, stand_ins(body, arrays)))
+        result = parameters.call(function, replace_tensors(values, stand_ins(body, arrays)))
     return ConcreteFunction(body, result, {})
 
 
@@ -79,7 +79,7 @@ def _number_spec(x: Any) -> Any:
     return x
 
 
-def _copied(graph: Graph, x: Node) -> Node:
+def _copy_input(graph: Graph, x: Node) -> Node:
     node = graph.add(state.placeholder, (), x.attrs, x.name)
     node.code, node.lasti = x.code, x.lasti
     return node

@@ -15,7 +15,7 @@ from minigrad.diagnostics.errors import FeedError
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing.guards import is_layer
-from minigrad.hybrid.tracing.keys import Operands, TensorSpec, brief, is_array, key_of
+from minigrad.hybrid.tracing.keys import Operands, TensorSpec, brief_repr, is_array, key_of
 from minigrad.static import Node
 
 _PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -71,7 +71,7 @@ DECLARED = Refusals("spec_arrangement", "spec_shape", "spec_type", "spec_constan
 TRACED = Refusals("traced_arrangement", "traced_shape", "traced_type", "traced_constant")
 
 
-def conform(
+def check_argument(
     spec: Any, x: Any, place: str, operands: Operands, refusals: Refusals = DECLARED
 ) -> None:
     """Check an argument against its declaration, and append the tensors and arrays in it.
@@ -81,25 +81,25 @@ def conform(
     """
     if isinstance(spec, TensorSpec):
         if isinstance(x, dict):
-            raise _refusal(refusals.arrangement, spec, x, place)
-        operands.append(_conforming(spec, x, place, refusals))
+            raise _refusal_error(refusals.arrangement, spec, x, place)
+        operands.append(_convert_argument(spec, x, place, refusals))
         operands.symbolic |= isinstance(x, Node)
     elif isinstance(spec, (tuple, list, dict)):
         inside: Any = spec if isinstance(spec, dict) else dict(enumerate(spec))
         given = dict(enumerate(x)) if isinstance(x, (tuple, list)) else x
         if not isinstance(given, dict) or given.keys() != inside.keys():
-            raise _refusal(refusals.arrangement, spec, x, place)
+            raise _refusal_error(refusals.arrangement, spec, x, place)
         for key, inner in inside.items():
-            conform(inner, given[key], f"{place}[{key!r}]", operands, refusals)
+            check_argument(inner, given[key], f"{place}[{key!r}]", operands, refusals)
     elif is_array(x) or key_of(x, operands) != key_of(spec, operands):
-        raise _refusal(refusals.constant, spec, x, place)
+        raise _refusal_error(refusals.constant, spec, x, place)
 
 
-def _refusal(row: str, spec: Any, x: Any, place: str) -> FeedError:
-    return FeedError(row, name=place, expected=brief(spec), value=brief(x), ran=here())
+def _refusal_error(row: str, spec: Any, x: Any, place: str) -> FeedError:
+    return FeedError(row, name=place, expected=brief_repr(spec), value=brief_repr(x), ran=here())
 
 
-def _conforming(spec: TensorSpec, x: Any, place: str, refusals: Refusals) -> Any:
+def _convert_argument(spec: TensorSpec, x: Any, place: str, refusals: Refusals) -> Any:
     """Convert the argument to a tensor, array or node of the declared type and shape."""
     about: dict[str, Any] = {"name": place, "expected": spec, "ran": here()}
     if not is_array(x):

@@ -9,7 +9,7 @@ from typing import Any
 from minigrad.diagnostics.messages import Pair, choose, fill
 from minigrad.hybrid.tracing.concrete import ConcreteFunction
 from minigrad.hybrid.tracing.guards import Guard
-from minigrad.hybrid.tracing.keys import Identity, Key, Part
+from minigrad.hybrid.tracing.keys import IdentityKey, Key, KeyPart
 from minigrad.static import Graph
 
 
@@ -22,7 +22,7 @@ class Trace:
 
     function: Any
     key: Key
-    parts: list[Part]
+    parts: list[KeyPart]
     made: int
     reasons: list[Pair] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Trace:
     @property
     def reason(self) -> str:
         """The reason for the trace, as text."""
-        return choose(listed(self.reasons))
+        return choose(join_sentences(self.reasons))
 
     def holds(self) -> bool:
         """Return whether everything besides the arguments is unchanged."""
@@ -51,7 +51,7 @@ class Trace:
                 return False
         return True
 
-    def changes(self, parts: Sequence[Part]) -> list[Pair]:
+    def changes(self, parts: Sequence[KeyPart]) -> list[Pair]:
         """Say how a call with these arguments differs from this trace."""
         mine, new = ({part.place: part for part in x} for x in (self.parts, parts))
         found = [
@@ -67,9 +67,9 @@ class Trace:
     @property
     def gone(self) -> bool:
         """Whether it was made for an object that no longer exists."""
-        return any(isinstance(part.key, Identity) and part.key.gone for part in self.parts)
+        return any(isinstance(part.key, IdentityKey) and part.key.gone for part in self.parts)
 
 
-def listed(pairs: Sequence[Pair], english: str = ", ", chinese: str = "，") -> Pair:
+def join_sentences(pairs: Sequence[Pair], english: str = ", ", chinese: str = "，") -> Pair:
     """Join several pairs of sentences into one."""
     return english.join(pair[0] for pair in pairs), chinese.join(pair[1] for pair in pairs)

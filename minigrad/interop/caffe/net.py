@@ -163,7 +163,7 @@ class NetBuilder:
 
     def meets(self, rule: Any) -> bool:
         """Return whether the net's state matches a rule."""
-        state = self.text.net.state
+        state = self.text.net.with_numbers
         return (
             (not rule.HasField("phase") or PHASES[rule.phase] == self.phase)
             and (not rule.HasField("min_level") or state.level >= rule.min_level)

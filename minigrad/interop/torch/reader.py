@@ -137,7 +137,7 @@ class Reader:
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         path = str(stack[-1][0]).partition("@")[0] if stack else ""
         args, kwargs = (self._real(x) for x in (node.args, node.kwargs))
-        self.state = self.torch.get_rng_state()
+        self.with_numbers = self.torch.get_rng_state()
         node.target = self.functions.behind(node.target)
         if getattr(getattr(node.target, "_schema", None), "is_mutable", False):
             args = (args[0].clone(), *args[1:])  # what it writes to stays as it was
@@ -193,7 +193,7 @@ class Reader:
         inputs = leaves([*args, *kwargs.values()])
         values = leaves(self._real([*node.args, *node.kwargs.values()]))
         pairs = [(x, v) for x, v in zip(inputs, values, strict=True) if isinstance(x, Node)]
-        call, pull = calls(self.torch, node.target, args, kwargs, self.state)
+        call, pull = calls(self.torch, node.target, args, kwargs, self.with_numbers)
         real = self.real[node]
         several = isinstance(real, (tuple, list))
         results = [array(y) for y in listed(real)]
