@@ -100,6 +100,13 @@ def test_what_runs_outside_of_all_modules_is_one_group_beside_them() -> None:
     ]
 
 
+def test_a_folded_model_keeps_the_order_in_which_its_operators_ran() -> None:
+    """A module of a single operator behind one of several of its class is no part of their run."""
+    calls = [f"embed{i}: Embedding" for i in range(40) for _ in range(4 - 3 * (i in {1, 8, 22}))]
+    made = module_tree("net", calls, [""] * len(calls), [str(i) for i in range(len(calls))])
+    assert [*made.operators()] == [*range(len(calls))]
+
+
 def test_a_flat_model_of_thousands_of_operators_shows_few_parts() -> None:
     made = module_tree("net", [""] * 5000, [""] * 5000, [str(i) for i in range(5000)])
 

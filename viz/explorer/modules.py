@@ -242,13 +242,10 @@ def _equal_neighbours(parts: Sequence[Module | int]) -> list[Module | int]:
         run.clear()
 
     for part in parts:
-        alike = run and isinstance(part, Module) and _kind(part) == _kind(run[0])
-        if not alike:
+        several = isinstance(part, Module) and part.count() > 1
+        if not (several and run and _kind(part) == _kind(run[0])):
             close()
-        if isinstance(part, Module) and part.count() > 1:
-            run.append(part)
-        else:
-            found.append(part)
+        (run if several else found).append(part)
     close()
     return found
 
