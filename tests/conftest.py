@@ -130,7 +130,7 @@ UNMET = "to run it, "  # how the reason of such a skip begins
 
 def no_compiler() -> str | None:
     """What would have to be done before C can be compiled; None when it can."""
-    return None if compiler.find() else "install a C compiler (cc, gcc, clang or ziglang)"
+    return None if compiler.find_compiler() else "install a C compiler (cc, gcc, clang or ziglang)"
 
 
 def no_speed() -> str | None:

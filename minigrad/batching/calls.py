@@ -21,7 +21,7 @@ from minigrad.static import Body, Node
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedSpec:
     """An operand that all samples share, as far as a routine depends on it."""
 
     shape: tuple[int, ...]
@@ -30,7 +30,7 @@ class Shared:
     creator: ClassVar[Any] = ()  # which a parameter does not have
 
     @classmethod
-    def like(cls, x: Any) -> Shared:
+    def like(cls, x: Any) -> SharedSpec:
         return cls(x.shape, x.dtype, x.requires_grad)
 
 
@@ -45,21 +45,21 @@ def as_call(form: tuple[Any, ...]) -> tuple[tuple[Any, ...], Routine | None]:
     if call is None or any(isinstance(x, type) for x in kinds):  # a number counts the calls
         return form, None
     arguments = len(call.body.arguments)
-    kinds = [_as_data(x) if i < arguments else x for i, x in enumerate(kinds)]
-    routine = routine_of(op, kinds, grad)
+    kinds = [_without_grad(x) if i < arguments else x for i, x in enumerate(kinds)]
+    routine = find_routine(op, kinds, grad)
     if routine:
         kinds = [(*x[:2], routine.wants, *x[3:]) if type(x) is tuple else x for x in kinds]
     return (op, grad, tuple(kinds), parts), routine
 
 
-def _as_data(x: Any) -> Any:
+def _without_grad(x: Any) -> Any:
     trained = type(x) is tuple or (x.requires_grad and x.creator is None)
     return x if trained else (x.shape, x.dtype, x.requires_grad)
 
 
-def routine_of(op: Any, kinds: Sequence[Any], grad: bool) -> Routine | None:
+def find_routine(op: Any, kinds: Sequence[Any], grad: bool) -> Routine | None:
     """Return the routine of a call for such operands, made once; None if it must run now."""
-    looks = tuple([x[:3] if type(x) is tuple else Shared.like(x) for x in kinds])
+    looks = tuple([x[:3] if type(x) is tuple else SharedSpec.like(x) for x in kinds])
     if (looks, grad) not in op.memo:
         op.memo[looks, grad] = _make_routine(op, op.call.body, looks, grad)
     found: Routine | None = op.memo[looks, grad]
@@ -90,33 +90,33 @@ class Routine:
         given = [node for node in body.nodes if node.op is state.constant]
         self.constants = [Tensor(node.attrs["value"]) for node in given]
         known = dict(zip(body.inputs, kinds, strict=True))
-        known |= zip(given, map(Shared.like, self.constants), strict=True)
+        known |= zip(given, map(SharedSpec.like, self.constants), strict=True)
         slots = {node: i for i, node in enumerate(known)}
         signatures = []
         for node in body.nodes:
             if node not in known:
                 signature = _signature(node, [known[x] for x in node.inputs], grad)
-                shared = all(type(known[x]) is Shared for x in node.inputs)
-                known[node] = Shared.like(signature) if shared else signature.kind
+                shared = all(type(known[x]) is SharedSpec for x in node.inputs)
+                known[node] = SharedSpec.like(signature) if shared else signature.kind
                 signatures.append((node, signature))
-        signatures.sort(key=lambda x: type(known[x[0]]) is not Shared)
+        signatures.sort(key=lambda x: type(known[x[0]]) is not SharedSpec)
         self.spec = Spec(signature.shape, signature.dtype)
         self.wants = signature.requires_grad
         self.once: list[Step] = []
         self.steps: list[Step] = []
         for node, signature in signatures:
-            to = self.once if type(known[node]) is Shared else self.steps
+            to = self.once if type(known[node]) is SharedSpec else self.steps
             to.append((signature, [slots[x] for x in node.inputs], (node.code, node.lasti)))
             slots[node] = len(slots)
         self._plans: dict[tuple[bool, ...], list[Any] | None] = {}
 
     def loosened(self, kinds: Sequence[Any]) -> Routine | None:
-        return routine_of(self.op, kinds, self.grad)
+        return find_routine(self.op, kinds, self.grad)
 
     def __call__(self, operands: Operands) -> Any:
         """Compute all samples as one tensor, a row for each; None if a rule declines."""
         now, count, signature = context.now, operands.count, operands.signature
-        plan = self._plan(tuple(operands.batched))
+        plan = self._plan_steps(tuple(operands.batched))
         if plan is None:
             return None
         if signature.once is None:
@@ -140,7 +140,7 @@ class Routine:
             values.append(step.op(*[values[i] for i in sources], **step.attrs))
         return values[len(operands) :]
 
-    def _plan(self, batched: tuple[bool, ...]) -> list[Any] | None:
+    def _plan_steps(self, batched: tuple[bool, ...]) -> list[Any] | None:
         """Find once for each step which operands are batches, and whether its rule takes them.
 
         None where the result does not depend on what is batched.

@@ -11,7 +11,7 @@ from typing import Any
 
 from minigrad import ops
 from minigrad.batching.calls import Routine, as_call
-from minigrad.batching.groups import WHOLE, Group, GroupKey, GroupQueue, still_to_run
+from minigrad.batching.groups import WHOLE, Group, GroupKey, GroupQueue, pending_groups
 from minigrad.batching.notes import NoteLog
 from minigrad.batching.pending import PendingTensor, compute_pending, operand_form, run_first
 from minigrad.batching.running import run_together
@@ -159,7 +159,7 @@ class Collector:
         None for other tensors and items.
         """
         keep = type(item) is tuple
-        first = _only_row(item) if keep else item
+        first = _single_row(item) if keep else item
         if type(x) is not Tensor or type(first) is not int:
             return None
         length = len(x._array) if x._array.ndim else 0
@@ -176,7 +176,7 @@ class Collector:
                 spec = Spec((1, *kind[0]) if keep else kind[0], x.dtype)
                 signature = GroupKey(form, (kind,), [spec], {}, spec, rows=True)
                 self.signatures[form] = signature
-            group = self._open(known, signature, (x,))
+            group = self._open_group(known, signature, (x,))
         return self.enter(group, (x, first % length), frame)
 
     def group_for(
@@ -204,9 +204,11 @@ class Collector:
             if signature is None:
                 return None
             self.signatures[form] = self.signatures[alike] = signature
-        return self._open(known, signature, looks)
+        return self._open_group(known, signature, looks)
 
-    def _open(self, known: tuple[Any, ...], signature: GroupKey, looks: Sequence[Any]) -> Group:
+    def _open_group(
+        self, known: tuple[Any, ...], signature: GroupKey, looks: Sequence[Any]
+    ) -> Group:
         """Return the group of this signature that is as deep as its operands allow."""
         depth = 1 + max([x.depth for x in looks if type(x) is Group], default=-1)
         group = signature.open.get(depth)
@@ -235,7 +237,7 @@ class Collector:
         """Run groups and what they depend on. After an error nothing is left to run."""
         try:
             with at_once():
-                for together in GroupQueue(still_to_run(groups)):
+                for together in GroupQueue(pending_groups(groups)):
                     how = run_together(together)
                     if listeners:
                         self.notebook.report_group(together, how)
@@ -264,18 +266,18 @@ def _attribute_key(attrs: Attrs) -> list[Any]:
     try:
         hash(values)
     except TypeError:
-        values = tuple(map(_as_tuples, values))
+        values = tuple(map(_hashable, values))
     return [*zip(attrs, values, map(type, values), strict=True)]
 
 
-def _as_tuples(value: Any) -> Any:
+def _hashable(value: Any) -> Any:
     """Convert nested lists to tuples; what can't be compared is equal to itself only."""
     if isinstance(value, (list, tuple)):
-        return tuple(map(_as_tuples, value))
+        return tuple(map(_hashable, value))
     return value if isinstance(value, Hashable) else id(value)
 
 
-def _only_row(item: Any) -> int | None:
+def _single_row(item: Any) -> int | None:
     """Return the i of i : i + 1, or None."""
     start, stop, step = item
     start = start or 0

@@ -75,7 +75,7 @@ def value_of(source: Any, row: int) -> Any:
     return found
 
 
-def numbers(values: Sequence[Any], dtype: Dtype) -> Operand:
+def number_batch(values: Sequence[Any], dtype: Dtype) -> Operand:
     """Return the Python number that all members share, or an array of their numbers."""
     first = values[0]
     if values.count(first) == len(values) and (
@@ -108,13 +108,13 @@ def gather(column: Column, folded: bool = False) -> Operand:
     """Gather one operand of all members, or return the value that they share."""
     first = column.sources[0]
     if len(column.distinct) > 1:
-        return _from_many(column, folded)
+        return _gather_batches(column, folded)
     if type(first) is not Group:
         return (first, False) if column.rows[0] == WHOLE else rows_of(first, column.rows, None)
     if first.single:
         return first.batch, False
     if first.values is not None:
-        return _from_many(column, folded)
+        return _gather_batches(column, folded)
     return rows_of(first.batch, column.rows, first.offset, folded)
 
 
@@ -141,7 +141,7 @@ def _pick_rows(batch: Any, rows: Any, own: bool = True) -> Any:
     return pick_rows(batch, rows=(rows,), apart=own)
 
 
-def _joined(values: Sequence[Any], folded: bool) -> Any:
+def _stack_values(values: Sequence[Any], folded: bool) -> Any:
     """Join single values into a batch."""
     if not listeners and not any(x.requires_grad for x in values):
         arrays = [x._array for x in values]
@@ -149,11 +149,11 @@ def _joined(values: Sequence[Any], folded: bool) -> Any:
     return (ops.concatenate if folded else ops.stack)(*values, axis=0)
 
 
-def _from_many(column: Column, folded: bool) -> Operand:
+def _gather_batches(column: Column, folded: bool) -> Operand:
     """Gather rows of several batches, single values among them."""
     count = len(column.sources)
     if len(column.distinct) == count == column.rows.count(WHOLE):
-        return _joined(column.sources, folded), True
+        return _stack_values(column.sources, folded), True
     places: dict[Any, tuple[list[int], list[int]]] = {}
     ours = True
     for place, (source, row) in enumerate(zip(column.sources, column.rows, strict=True)):
@@ -177,16 +177,16 @@ def _from_many(column: Column, folded: bool) -> Operand:
             if rows[0] == WHOLE
             else rows_of(batch, rows, 0 if ours else None, folded)
         )
-    return _pick_from_many(places, len(column.rows), ours, folded), True
+    return _pick_from_batches(places, len(column.rows), ours, folded), True
 
 
-def _pick_from_many(
+def _pick_from_batches(
     places: dict[Any, tuple[list[int], list[int]]], count: int, ours: bool, folded: bool
 ) -> Any:
     """Pick rows from several batches; single values are stacked first."""
     singles = [value for value, (rows, _) in places.items() if rows[0] == WHOLE]
     if len(singles) == count:  # each is there once, and they are in order
-        return _joined(singles, folded)
+        return _stack_values(singles, folded)
     batches, index, where = [], [], []
     for batch, (rows, place) in places.items():
         if rows[0] != WHOLE:
@@ -194,7 +194,7 @@ def _pick_from_many(
             index.append(np.array(rows, np.intp))
             where.append(np.array(place, np.intp))
     if singles:
-        batches.append(_joined(singles, folded))
+        batches.append(_stack_values(singles, folded))
         members = [places[value][1] for value in singles]
         index.append(np.repeat(np.arange(len(singles)), [len(place) for place in members]))
         where.append(np.array([i for place in members for i in place], np.intp))

@@ -202,7 +202,7 @@ class Group:
                 sources.add(None if isinstance(look, (tuple, type)) else look)
 
 
-def still_to_run(groups: Iterable[Group]) -> list[Group]:
+def pending_groups(groups: Iterable[Group]) -> list[Group]:
     """Return these groups and those they wait for, earlier ones first, without those that ran."""
     found = {g for g in groups if not g.ran}
     stack = list(found)
@@ -220,7 +220,7 @@ class GroupQueue:
 
     Of the signatures that could run, the one of the smallest average depth comes next, as in DyNet
     (Neubig, Goldberg and Dyer, On-the-fly operation batching, 2017): what all samples end in, such
-    as a loss, waits until the longest has come there, and then runs once. `still_to_run` has found
+    as a loss, waits until the longest has come there, and then runs once. `pending_groups` found
     what each group needs.
     """
 
@@ -230,7 +230,7 @@ class GroupQueue:
         self.depths: dict[GroupKey, tuple[int, int]] = {}  # their sum, and of how many
         self.ready: dict[GroupKey, list[Group]] = {}
         self.heap: list[tuple[float, int, GroupKey]] = []
-        _loosen(groups)
+        _vary_data(groups)
         for group in groups:
             total, count = self.depths.get(group.signature, (0, 0))
             total += group.depth * group.count
@@ -239,21 +239,21 @@ class GroupQueue:
                 self.readers.setdefault(need, []).append(group)
         for group in groups:
             if not group.needs:
-                self._enter(group)
+                self._mark_ready(group)
 
     def __iter__(self) -> Iterator[list[Group]]:
         while self.heap:
             together = self.ready.pop(heapq.heappop(self.heap)[2])
             if len(together) == 1:
-                self._follow(together)
+                self._append_sums(together)
             yield together
             for done in together:
                 for reader in self.readers.get(done, ()):
                     self.waiting[reader] -= 1
                     if not self.waiting[reader]:
-                        self._enter(reader)
+                        self._mark_ready(reader)
 
-    def _enter(self, group: Group) -> None:
+    def _mark_ready(self, group: Group) -> None:
         """Mark a group as ready: nothing is missing for it."""
         signature = group.signature
         if signature not in self.ready:
@@ -262,7 +262,7 @@ class GroupQueue:
             heapq.heappush(self.heap, (total / count, group.number, signature))
         self.ready[signature].append(group)
 
-    def _follow(self, chain: list[Group]) -> None:
+    def _append_sums(self, chain: list[Group]) -> None:
         """Append the sums that continue this one and miss nothing else: one running sum."""
         while is_sum(chain[-1]):
             readers = self.readers.get(chain[-1], [])
@@ -274,7 +274,7 @@ class GroupQueue:
             chain.append(readers[0])
 
 
-def _loosen(groups: list[Group]) -> None:
+def _vary_data(groups: list[Group]) -> None:
     """Tell parameters from data, among the tensors that make a signature of their own.
 
     Parameters are few and read often. Tensors of one shape that are more in number than times that

@@ -54,7 +54,7 @@ class Operands:
     def aligned(self, xs: Sequence[Any], rank: int) -> list[Any]:
         """Return the operands, batched ones with axes of length 1 inserted up to rank `rank`."""
         pairs = zip(xs, self.batched, strict=True)
-        return [_widened(x, rank - len(x.shape)) if b else x for x, b in pairs]
+        return [_insert_axes(x, rank - len(x.shape)) if b else x for x, b in pairs]
 
 
 Rule = Callable[[Op, Operands, Attrs], Any]  # None where it declines
@@ -97,17 +97,17 @@ def rule_for(*ops_: Op) -> Callable[[Rule], Rule]:
     return enter
 
 
-def _widened(x: Any, more: int) -> Any:
+def _insert_axes(x: Any, more: int) -> Any:
     return ops.reshape(x, shape=(x.shape[0], *[1] * more, *x.shape[1:])) if more else x
 
 
-def _within_rows(axis: int, operands: Operands) -> bool:
+def _is_inner_axis(axis: int, operands: Operands) -> bool:
     """Return whether the batch axis replaces the first axis and another one is meant."""
     rank = max(len(operands.signature.shape), operands.ranks[0])
-    return _folded_both(operands) and axis % rank != 0
+    return _is_folded(operands) and axis % rank != 0
 
 
-def _folded_both(operands: Operands) -> bool:
+def _is_folded(operands: Operands) -> bool:
     """Return whether samples are rows without their first axis, before and after."""
     return operands.signature.folded and is_folded(operands.signature.operands[0].shape)
 
@@ -118,7 +118,7 @@ def _next_axis(axis: int) -> int:
 
 
 @rule_for(ops.identity, ops.stop_gradient, ops.full_like)
-def _unchanged(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _apply_to_rows(op: Op, operands: Operands, attrs: Attrs) -> Any:
     return apply(op, tuple(operands.rows), attrs)
 
 
@@ -128,7 +128,7 @@ REDUCTIONS = (ops.sum, ops.mean, ops.max, ops.min, ops.all, ops.any, ops.logsume
 
 
 @rule_for(*REDUCTIONS)
-def _reduced(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _reduce(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """Reduce each sample's elements in one row, so that they are added in the same order."""
     (x,), (rank,) = operands.rows, operands.ranks
     axis, keepdims = attrs.get("axis"), attrs.get("keepdims", False)
@@ -141,7 +141,7 @@ def _reduced(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 
 @rule_for(ops.argmax, ops.argmin)
-def _position(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _arg_extreme(op: Op, operands: Operands, attrs: Attrs) -> Any:
     (x,) = operands.values
     if attrs.get("axis") is not None:
         return op(x, **{**attrs, "axis": _next_axis(attrs["axis"])})
@@ -150,12 +150,12 @@ def _position(op: Op, operands: Operands, attrs: Attrs) -> Any:
     return op(ops.reshape(x, shape=(operands.count, -1)), axis=1)
 
 
-def _shifted(default: int) -> Rule:
+def _shifted_axis(default: int) -> Rule:
     """Make the rule for one operand and one axis with this default."""
 
     def rule(op: Op, operands: Operands, attrs: Attrs) -> Any:
         axis = attrs.get("axis", default)
-        if isinstance(axis, int) and _within_rows(axis, operands):
+        if isinstance(axis, int) and _is_inner_axis(axis, operands):
             return op(operands.rows[0], **{**attrs, "axis": axis})
         if not isinstance(axis, int):
             axes = range(operands.ranks[0]) if axis is None else axis
@@ -165,13 +165,13 @@ def _shifted(default: int) -> Rule:
     return rule
 
 
-rule_for(ops.softmax, ops.log_softmax, ops.normalize)(_shifted(-1))
-rule_for(ops.cumsum, ops.prod, ops.prod_of_others)(_shifted(0))
-rule_for(ops.expand_dims)(_shifted(0))
+rule_for(ops.softmax, ops.log_softmax, ops.normalize)(_shifted_axis(-1))
+rule_for(ops.cumsum, ops.prod, ops.prod_of_others)(_shifted_axis(0))
+rule_for(ops.expand_dims)(_shifted_axis(0))
 
 
 @rule_for(ops.squeeze)
-def _squeezed(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _squeeze(op: Op, operands: Operands, attrs: Attrs) -> Any:
     (x,), axis = operands.values, attrs.get("axis")
     if axis is None:
         axes = tuple(i for i, n in enumerate(x.shape) if i and n == 1)
@@ -181,10 +181,10 @@ def _squeezed(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 
 @rule_for(ops.concatenate, ops.stack)
-def _joined(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _concatenate(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """Join operands, shared ones repeated for each sample."""
     axis = attrs.get("axis", 0)
-    rows = op is ops.concatenate and _within_rows(axis, operands)
+    rows = op is ops.concatenate and _is_inner_axis(axis, operands)
     values = [
         x if b else ops.broadcast_to(x, shape=(operands.count, *x.shape[rows:]))
         for x, b in zip(operands.rows if rows else operands.values, operands.batched, strict=True)
@@ -196,12 +196,12 @@ def _joined(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 
 @rule_for(ops.reshape)
-def _reshaped(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _reshape(op: Op, operands: Operands, attrs: Attrs) -> Any:
     return op(operands.rows[0], shape=operands.shape)
 
 
 @rule_for(ops.transpose)
-def _transposed(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _transpose(op: Op, operands: Operands, attrs: Attrs) -> Any:
     (x,), (rank,) = operands.values, operands.ranks
     axes = attrs.get("axes")
     order = range(rank)[::-1] if axes is None else (a % rank for a in axes)
@@ -209,22 +209,22 @@ def _transposed(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 
 @rule_for(ops.broadcast_to)
-def _repeated(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _broadcast(op: Op, operands: Operands, attrs: Attrs) -> Any:
     shape = attrs["shape"]
     aligned = operands.aligned(operands.values, len(shape) + 1)
     return op(*aligned, shape=(operands.count, *shape))
 
 
 @rule_for(ops.pad)
-def _padded(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _pad(op: Op, operands: Operands, attrs: Attrs) -> Any:
     return op(operands.values[0], **{**attrs, "widths": ((0, 0), *attrs["widths"])})
 
 
 @rule_for(ops.slice_)
-def _sliced(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _slice(op: Op, operands: Operands, attrs: Attrs) -> Any:
     key, (rank,) = attrs["key"], operands.ranks
     whole = key[0] == FULL or (key[0] == "..." and len(key) <= rank)  # along the first axis
-    if whole and _folded_both(operands):
+    if whole and _is_folded(operands):
         return op(operands.rows[0], key=key)
     return op(operands.values[0], key=(FULL, *key))
 
@@ -233,7 +233,7 @@ def _sliced(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 
 @rule_for(ops.take)
-def _taken(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def _take(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """Take from a table shared by all samples, or one for each."""
     (x, *indices), axis = operands.values, attrs.get("axis", 0)
     own, *vary = operands.batched

@@ -16,7 +16,7 @@ from minigrad.batching.gathering import (
     Column,
     Operand,
     gather,
-    numbers,
+    number_batch,
     rows_of,
     shared_parts,
     value_of,
@@ -43,7 +43,7 @@ def run_together(groups: list[Group]) -> str:
     try:
         return _run(signature, groups)
     except GraphError:
-        return _run_singly(signature, groups)
+        return _run_one_by_one(signature, groups)
     finally:
         context.now.place = None
 
@@ -58,7 +58,7 @@ def _run(signature: GroupKey, groups: list[Group]) -> str:
         batch, single = _run_member(groups[0], 0), True
     else:
         in_order = signature.even and len(groups) == 1
-        batch, own = _in_order(groups[0]) if in_order else NOT_IN_ORDER
+        batch, own = _run_in_order(groups[0]) if in_order else NOT_IN_ORDER
         if batch is None:
             columns = [
                 Column.of(groups, i) if isinstance(kind, (tuple, type)) else None
@@ -67,14 +67,14 @@ def _run(signature: GroupKey, groups: list[Group]) -> str:
             batch, own = _compute(signature, columns, count)
         single = not own
     if batch is None:
-        return _run_singly(signature, groups)
+        return _run_one_by_one(signature, groups)
     for group in groups:
         group.batch, group.offset, group.single = batch, first, single
         first += group.count
     return ONCE if single else how
 
 
-def _run_singly(signature: GroupKey, groups: list[Group]) -> str:
+def _run_one_by_one(signature: GroupKey, groups: list[Group]) -> str:
     """Run each member by itself: there is no rule for a batch, or a member fails."""
     for group in groups:
         values = []
@@ -104,7 +104,7 @@ def _run_member(group: Group, member: int) -> Any:
     signature = group.signature
     sources, rows = group.member(member)
     if signature.rows:
-        return _shaped(signature, value_of(sources[0], rows[0]), own=False)
+        return _restore_axis(signature, value_of(sources[0], rows[0]), own=False)
     if signature.op is ops.stack and signature.attrs.get("axis", 0) == 0:
         folded = is_folded(signature.operands[0].shape)
         joined, batched = gather(Column(sources, rows), folded)
@@ -117,7 +117,7 @@ def _run_member(group: Group, member: int) -> Any:
     return signature.op(*values, **signature.attrs)
 
 
-def _in_order(group: Group) -> Operand:
+def _run_in_order(group: Group) -> Operand:
     """Run a group whose operands are rows of one batch each, or shared: the common case.
 
     None where that is not so, or where an operator needs batches of another shape.
@@ -152,7 +152,7 @@ def _compute(signature: GroupKey, columns: Sequence[Column | None], count: int) 
         if column is None:  # the same tensor for all
             value, own = kind, False
         elif type(kind) is not tuple:
-            value, own = numbers(column.sources, signature.operands[i].dtype)
+            value, own = number_batch(column.sources, signature.operands[i].dtype)
             if own and not signature.op.elementwise:
                 return None, True
         elif before is not None and column.equals(before):  # h * h
@@ -167,7 +167,7 @@ def _compute(signature: GroupKey, columns: Sequence[Column | None], count: int) 
         values.append(value)
         batched.append(own)
     if signature.rows:
-        return _shaped(signature, value, own), own
+        return _restore_axis(signature, value, own), own
     if True not in batched:
         return signature.op(*values, **signature.attrs), False
     stacked = Operands(values, batched, signature, count)
@@ -191,7 +191,7 @@ def _run_parts(
     return pick_rows(*results, rows=tuple(rows), where=where)
 
 
-def _shaped(signature: GroupKey, rows: Any, own: bool) -> Any:
+def _restore_axis(signature: GroupKey, rows: Any, own: bool) -> Any:
     """Keep the axis of length 1 of x[i : i + 1], unless batches are without it."""
     shape = signature.shape
     if own:

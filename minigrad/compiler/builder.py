@@ -50,7 +50,7 @@ class Builder(CallList):
         for node in layout.order:
             array = self.arena.array(lives[node]) if node in lives else None
             self.slots[node] = (
-                self._turned(node, array) if node in turned else self._slot(node, array)
+                self._batch_last_slot(node, array) if node in turned else self._slot(node, array)
             )
         weights = [n.inputs for n in layout.order if n.op is ops.conv2d_weight]
         self._weighed = {self.slots[inputs[1]] for inputs in weights}
@@ -62,7 +62,7 @@ class Builder(CallList):
         self.scratch_bytes = self.place() + self.kernel_bytes
         self.scratch_blocks = [("scratch", self.shared.memory), ("lasting", self.lasting.memory)]
 
-    def _turned(self, node: Node, array: Array) -> Slot:
+    def _batch_last_slot(self, node: Node, array: Array) -> Slot:
         """Return the slot of images that are stored with the batch as the last axis."""
         n, c, height, width = shape_of(self.specs[node])
         form = c, height, width, n
@@ -106,9 +106,9 @@ class Builder(CallList):
         if kind == "free":
             self._emit_free(node)
         elif kind in ("planned", "result", "whole") and node.op is not parts.output:
-            results = self._results(node)
+            results = self._result_slots(node)
             operands = [self.slots[x] for x in node.inputs]
-            chosen = self._chosen(node, results, operands)
+            chosen = self._choose_kernel(node, results, operands)
             if chosen is not None:
                 kernel, given = chosen
                 self.call(kernel, *given)
@@ -120,13 +120,13 @@ class Builder(CallList):
 
     def _emit_free(self, node: Node) -> None:
         """Emit a value that is allocated again at each run."""
-        operands = [_given(node, i, self.slots[x]) for i, x in enumerate(node.inputs)]
+        operands = [_shape_only(node, i, self.slots[x]) for i, x in enumerate(node.inputs)]
         if node.op is state.assign and self.layout.adopts(node):
             operands = operands[1:]
         if node.op is not state.group:
             self.call(None, *operands)
 
-    def _chosen(
+    def _choose_kernel(
         self, node: Node, results: list[Slot], operands: list[Slot]
     ) -> tuple[Any, list[Slot]] | None:
         """Return the executor's kernel, if it has one, and its operands.
@@ -143,7 +143,7 @@ class Builder(CallList):
         kernel = self._choose(node, [x.spec for x in given[:n]], [x.spec for x in given[n:]])
         return None if kernel is None else (kernel, given)
 
-    def _results(self, node: Node) -> list[Slot]:
+    def _result_slots(self, node: Node) -> list[Slot]:
         """Return the slots of the results; unread ones go into scratch memory."""
         if self.layout.kind[node] != "whole":
             return [self.slots[node]]
@@ -161,7 +161,7 @@ class Builder(CallList):
         known = concrete_specs(
             body, {x: y.shape for x, y in zip(body.inputs, operands, strict=True)}
         )
-        places = self._places(region, outputs, operands)
+        places = self._place_slots(region, outputs, operands)
         for step in region.steps:
             sources = [
                 places(p, known[x]) for p, x in zip(step.sources, step.node.inputs, strict=True)
@@ -171,7 +171,7 @@ class Builder(CallList):
         for p, i in region.copies:
             self.call(np.copyto, outputs[i], places(p, known[body.outputs[i]]))
 
-    def _places(
+    def _place_slots(
         self, region: Region, outputs: list[Slot], operands: list[Slot]
     ) -> Callable[[Place, Spec], Slot]:
         made: dict[tuple[Any, ...], Slot] = {}
@@ -191,6 +191,6 @@ class Builder(CallList):
         return place
 
 
-def _given(node: Node, i: int, x: Slot) -> Any:
+def _shape_only(node: Node, i: int, x: Slot) -> Any:
     """Return a Spec if only the shape is read, so that the data need not be there."""
     return x.spec if i in node.op.shape_only and is_known(x.spec) else x

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minigrad.compiler.c import kernels as native
-from minigrad.compiler.c.joining import Joined as Joined
-from minigrad.compiler.c.joining import joined as joined
-from minigrad.compiler.c.joining import with_c as with_c
+from minigrad.compiler.c.joining import JoinedKernels as JoinedKernels
+from minigrad.compiler.c.joining import join_kernels as join_kernels
+from minigrad.compiler.c.joining import with_c_source as with_c_source
 from minigrad.compiler.numpy.convolution import batch_last as batch_last
 from minigrad.compiler.numpy.operators import expand as expand
 from minigrad.compiler.numpy.tiles import Tiles as Tiles

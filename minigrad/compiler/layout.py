@@ -98,13 +98,13 @@ class Layout:
         for node in self.order:
             alias = self.kind[node] == "alias"
             self.root[node] = self.root[node.inputs[0]] if alias else node
-        self.parts = self._parts()
-        self.assigned = self._assigned()
+        self.parts = self._region_results()
+        self.assigned = self._in_place_values()
         for x in (*graph.outputs, *self.assigned):
             if self.kind[self.root[x]] == "planned":
                 self.kind[self.root[x]] = "result"
         self.steps = self._steps()
-        self.lives = self._lives()
+        self.lives = self._lifetimes()
         if specs is not None:
             self._choose_order(specs)
 
@@ -114,11 +114,11 @@ class Layout:
         if all(map(operator.is_, self.order, as_built)):
             return
         bytes_as_built = share_buffers(self.requests(specs)).bytes
-        self.lives = self._lives()
+        self.lives = self._lifetimes()
         if share_buffers(self.requests(specs)).bytes >= bytes_as_built:
             self.order, self.lives = as_built, lives
 
-    def _assigned(self) -> dict[Node, Node]:
+    def _in_place_values(self) -> dict[Node, Node]:
         """Return the values that are computed in a variable's memory."""
         found: dict[Node, Node] = {}
         assigns = [node for node in self.order if node.op is state.assign]
@@ -143,7 +143,7 @@ class Layout:
         made = {n for n in self.order if n.op is state.assign and self.adopts(n)}
         return made - read
 
-    def _parts(self) -> dict[Node, dict[int, Node]]:
+    def _region_results(self) -> dict[Node, dict[int, Node]]:
         """Return for each region with several results the nodes of these results."""
         found: dict[Node, dict[int, Node]] = {}
         for node in self.order:
@@ -163,7 +163,7 @@ class Layout:
                 found[node.inputs[0]].keeps_history = True
         return found
 
-    def _lives(self) -> dict[Node, tuple[int, int]]:
+    def _lifetimes(self) -> dict[Node, tuple[int, int]]:
         """Return each planned value's first and last step, in their order."""
         place = {node: i for i, node in enumerate(self.order)}
         end = dict(place)

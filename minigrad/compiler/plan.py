@@ -60,7 +60,7 @@ class Plan:
     @property
     def unshared_bytes(self) -> int:
         """The bytes that the same values would take with a buffer each."""
-        return sum(aligned(x.bytes) for x in self.lifetimes)
+        return sum(align(x.bytes) for x in self.lifetimes)
 
     @property
     def peak_bytes(self) -> int:
@@ -72,16 +72,16 @@ class Plan:
         ends = {(x.buffer, x.end) for x in self.lifetimes if x.start < x.end}
         change = np.zeros(last + 3, np.int64)
         for x in self.lifetimes:
-            change[x.start + ((x.buffer, x.start) in ends)] += aligned(x.bytes)
-            change[x.end + 1] -= aligned(x.bytes)
+            change[x.start + ((x.buffer, x.start) in ends)] += align(x.bytes)
+            change[x.end + 1] -= align(x.bytes)
         return int(np.cumsum(change).max(initial=0))
 
 
-def aligned(size: int) -> int:
+def align(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def block(size: int) -> Array:
+def aligned_memory(size: int) -> Array:
     """Allocate zeroed memory that starts at a cache line."""
     memory = np.zeros(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
@@ -123,14 +123,14 @@ def share_buffers(requests: Sequence[Request]) -> Plan:
                 bisect.insort(free, (sizes[i], i))
         done = value.start
         size = value.bytes
-        chosen = _taken_over(value, buffer_of, last, sizes)
+        chosen = _reusable_buffer(value, buffer_of, last, sizes)
         if chosen is None:
             chosen = _best_buffer(free, size, len(sizes))
         else:
             ends[value.start].remove(chosen)
         if chosen == len(sizes):
             sizes.append(0)
-        sizes[chosen] = max(sizes[chosen], aligned(size))
+        sizes[chosen] = max(sizes[chosen], align(size))
         ends.setdefault(value.end, []).append(chosen)
         buffer_of[value.node], last[value.node] = chosen, value.end
         facts = (value.node, value.shape, value.start, value.end, size)
@@ -157,7 +157,7 @@ def plan_with(planner: Planner, requests: Sequence[Request]) -> Plan:
     value has a buffer of its own, and those of values that never live at one step may overlap.
     """
     found = sorted(requests, key=lambda w: w.start)
-    sizes = {w.node: aligned(w.bytes) for w in found}
+    sizes = {w.node: align(w.bytes) for w in found}
     offsets = planner({w.node: (w.start, w.end) for w in found}, sizes)
     buffers = tuple(Buffer(_offset_of(w.node, offsets), sizes[w.node]) for w in found)
     living: list[int] = []
@@ -188,11 +188,11 @@ def _refuse_overlap(old: Request, at: Buffer, new: Request, place: Buffer) -> No
         raise GraphError("plan_overlap", **facts, end=old.end, defined=new.node.where, ran=here())
 
 
-def _taken_over(
+def _reusable_buffer(
     value: Request, buffer_of: Mapping[Node, int], last: Mapping[Node, int], sizes: Sequence[int]
 ) -> int | None:
     for x in value.successor_of:
-        if last.get(x) == value.start and sizes[buffer_of[x]] >= aligned(value.bytes):
+        if last.get(x) == value.start and sizes[buffer_of[x]] >= align(value.bytes):
             return buffer_of[x]
     return None
 
@@ -209,7 +209,7 @@ class Arena:
     """The memory of a plan: one block, aligned, of which every buffer is a part."""
 
     def __init__(self, plan: Plan) -> None:
-        self.block = block(plan.bytes)
+        self.block = aligned_memory(plan.bytes)
         self.plan = plan
 
     def array(self, life: Lifetime) -> Array:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.compiler.executors import EXECUTORS, with_c
+from minigrad.compiler.executors import EXECUTORS, with_c_source
 from minigrad.compiler.js.writer import write as write_javascript
 from minigrad.compiler.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiler.memory import DoubleBuffer
@@ -110,7 +110,7 @@ class Program(ProgramMethods):
         if self.executor == JAVASCRIPT:
             raise GraphError("js_called", ran=here())
         with self._turn:
-            feeds = self._as_they_are(feed_dict)
+            feeds = self._unconverted(feed_dict)
             bound = None
             if feeds is not None:
                 bound = self._bound.get(tuple([feeds[x].shape for x in self._inputs]))
@@ -126,7 +126,7 @@ class Program(ProgramMethods):
                     warn_of_nan(self._branches, results, values)
             return results[0] if self.graph.single else results
 
-    def _as_they_are(self, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array] | None:
+    def _unconverted(self, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array] | None:
         """Return the feeds by placeholder if none needs a conversion, else None."""
         if type(feed_dict) is not dict or len(feed_dict) != len(self._inputs):
             return None
@@ -151,7 +151,7 @@ class Program(ProgramMethods):
         if key not in self._bound:
             if len(self._bound) >= MOST_BOUND:
                 self._bound.pop(next(iter(self._bound)))
-            self._bound[key] = self._made(key)
+            self._bound[key] = self._specialize(key)
         self._latest = self._bound[key]
         return self._latest
 
@@ -161,7 +161,7 @@ class Program(ProgramMethods):
         return tuple([np.shape(feeds[node]) for node in self._inputs])
 
     @no_collection()
-    def _made(self, shapes: tuple[Shape, ...], apart: bool = False) -> SpecializedProgram:
+    def _specialize(self, shapes: tuple[Shape, ...], apart: bool = False) -> SpecializedProgram:
         """Bind the graph to these shapes; whatever doesn't depend on sizes is reused."""
         specs = concrete_specs(self.graph, dict(zip(self._inputs, shapes, strict=True)))
         kinds = kinds_of(self.graph, specs)
@@ -180,16 +180,16 @@ class Program(ProgramMethods):
     @property
     def bound(self) -> SpecializedProgram:
         """The calls of the latest run, or those for the declared shapes."""
-        found: SpecializedProgram = self._turn.look(self._of_latest)
+        found: SpecializedProgram = self._turn.look(self._latest_bound)
         return found
 
-    def _of_latest(self) -> SpecializedProgram:
+    def _latest_bound(self) -> SpecializedProgram:
         if self._latest is None:
             for node in self._inputs:
                 if node.shape is None or None in node.shape:
                     raise GraphError("open_plan", name=node.name, defined=node.where, ran=here())
             shapes: Any = tuple([node.shape for node in self._inputs])
-            self._latest = self._bound[shapes] = self._made(shapes)
+            self._latest = self._bound[shapes] = self._specialize(shapes)
         return self._latest
 
     def schedule(
@@ -244,14 +244,14 @@ class Program(ProgramMethods):
             shapes: Any = [self.bound.specs[node].shape for node in self._inputs]
         else:
             shapes = self._shapes_of(feeds)
-        parallel = self._apart(tuple(shapes))
+        parallel = self._parallel_tasks(tuple(shapes))
         schedule = parallel.schedule(devices, costs, feeds, handover, self.variables, place)
         return replace(schedule, runner=functools.partial(self._turn.run, self._run_on))
 
-    def _apart(self, shapes: tuple[Shape, ...]) -> Parallel:
+    def _parallel_tasks(self, shapes: tuple[Shape, ...]) -> Parallel:
         """Return the tasks for these shapes; those of the latest are kept."""
         if self._parallel is None or self._parallel[0] != shapes:
-            self._parallel = shapes, Parallel(self._made(shapes, apart=True))
+            self._parallel = shapes, Parallel(self._specialize(shapes, apart=True))
         return self._parallel[1]
 
     def _run_on(
@@ -260,7 +260,7 @@ class Program(ProgramMethods):
         if scheduler is not None:
             return self._run_on_dask(schedule, feed_dict, scheduler)
         feeds = check_feeds(self.graph, feed_dict)
-        parallel = self._apart(self._shapes_of(feeds))
+        parallel = self._parallel_tasks(self._shapes_of(feeds))
         results, measured = parallel.run(schedule, feeds, self.variables)
         return (results[0] if self.graph.single else results), measured
 
@@ -289,8 +289,8 @@ class Program(ProgramMethods):
         if self.executor == JAVASCRIPT:
             written: str = self._turn.look(self._javascript)
             return written
-        text: str = self._turn.look(self._written)[0]
-        return text if self.executor == REFERENCE else with_c(self.bound.flat, text)
+        text: str = self._turn.look(self._program_text)[0]
+        return text if self.executor == REFERENCE else with_c_source(self.bound.flat, text)
 
     def _javascript(self) -> str:
         bound = self.bound
@@ -310,7 +310,7 @@ class Program(ProgramMethods):
         >>> run({"x": np.float32(2)}, {})
         [np.float32(7.0)]
         """
-        text, constants = self._turn.look(self._written)
+        text, constants = self._turn.look(self._program_text)
         scope: dict[str, Any] = {"constants": constants}
         exec(builtins.compile(text, "<program>", "exec"), scope)
         turn, program = RunLock(), scope["program"]
@@ -322,7 +322,7 @@ class Program(ProgramMethods):
 
         return one_at_a_time
 
-    def _written(self) -> tuple[str, dict[str, Any]]:
+    def _program_text(self) -> tuple[str, dict[str, Any]]:
         if self.executor == REFERENCE:
             written = write_reference(self.graph, self._interpreter)
         else:

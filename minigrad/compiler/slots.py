@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiler.plan import aligned, block
+from minigrad.compiler.plan import align, aligned_memory
 from minigrad.core import Array, Attrs, Spec
 from minigrad.static import Node
 
@@ -139,13 +139,13 @@ class Scratch:
     def take(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
         slot = Slot("scratch", Spec(shape, dtype))
         self.slots.append((slot, self.used))
-        self.used += aligned(math.prod(shape) * dtype.itemsize)
+        self.used += align(math.prod(shape) * dtype.itemsize)
         self.bytes = max(self.bytes, self.used)
         return slot
 
     def place(self) -> int:
         """Give every slot its memory; return the total bytes."""
-        self.memory = block(self.bytes)
+        self.memory = aligned_memory(self.bytes)
         for slot, offset in self.slots:
             size = math.prod(slot.shape) * slot.spec.dtype.itemsize
             flat = self.memory[offset : offset + size].view(slot.spec.dtype)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler.builder import Builder
-from minigrad.compiler.executors import Choose, Joined, joined
+from minigrad.compiler.executors import Choose, JoinedKernels, join_kernels
 from minigrad.compiler.layout import Layout, Specs
 from minigrad.compiler.memory import DoubleBuffer, outside_arena, unshared
 from minigrad.compiler.plan import Lifetime, Plan, Request, share_buffers
@@ -96,7 +96,7 @@ class SpecializedProgram:
     @functools.cached_property
     def flat(self) -> list[KernelCall]:
         """The calls of a run: neighbouring kernels in C are one."""
-        return joined([x for x in self.calls if x.node not in self.layout.noted], self.slots)
+        return join_kernels([x for x in self.calls if x.node not in self.layout.noted], self.slots)
 
     @functools.cached_property
     def text(self) -> Text:
@@ -106,7 +106,7 @@ class SpecializedProgram:
     @functools.cached_property
     def shown(self) -> Text:
         """The text with each C kernel as a call of its own."""
-        alone = not any(isinstance(call.function, Joined) for call in self.flat)
+        alone = not any(isinstance(call.function, JoinedKernels) for call in self.flat)
         return self.text if alone else write(self.built, self.calls, self._buffers)
 
     @functools.cached_property
@@ -115,7 +115,7 @@ class SpecializedProgram:
         return found
 
     @functools.cached_property
-    def _named(self) -> tuple[list[tuple[str, Node]], dict[str, Node]]:
+    def _named_inputs(self) -> tuple[list[tuple[str, Node]], dict[str, Node]]:
         fed = [(key, x) for x, key in self.text.keys.items() if x.op is state.placeholder]
         return fed, {key: x for x, key in self.text.keys.items() if x.op is not state.placeholder}
 
@@ -139,15 +139,15 @@ class SpecializedProgram:
             return self.finish(variables)
 
     def _run_text(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
-        fed, kept = self._named
+        fed, kept = self._named_inputs
         given = {key: feeds[x] for key, x in fed}
         try:
             found: list[Any] = silence().run(self._function, given, VariableTable(kept, variables))
             return found
         except (GraphError, *STOPS) as error:
-            raise self.error_for(*self._failed(error)) from None
+            raise self.error_for(*self._failed_node(error)) from None
 
-    def _failed(self, error: Exception) -> tuple[Node, Exception, list[Any]]:
+    def _failed_node(self, error: Exception) -> tuple[Node, Exception, list[Any]]:
         """Return the node whose line failed, the error, and the node's operands."""
         trace, found = error.__traceback__, None
         while trace is not None:
@@ -311,7 +311,7 @@ class SpecializedProgram:
     def _tell_buffers(self, done: int, step: int) -> int:
         """Report the buffers that are taken and freed until this step begins."""
         for now in range(done, step + 1):
-            for kind, life in self._moments.get(now, ()):
+            for kind, life in self._buffer_events.get(now, ()):
                 value = self.slots[life.node].array if kind == "taken" else None
                 events.emit(
                     kind, life.node.op, life.node, value, position=life.buffer, bytes=life.bytes
@@ -323,7 +323,7 @@ class SpecializedProgram:
         return {node: i for i, node in enumerate(self.layout.order)}
 
     @functools.cached_property
-    def _moments(self) -> dict[int, list[tuple[str, Lifetime]]]:
+    def _buffer_events(self) -> dict[int, list[tuple[str, Lifetime]]]:
         """The buffer events by the step that they precede: buffers read last become free."""
         found: dict[int, list[tuple[str, Lifetime]]] = {}
         for life in self.plan.lifetimes:
@@ -349,7 +349,7 @@ class SpecializedProgram:
 
 def _node_of(call: KernelCall) -> Node:
     """Return the node that a call belongs to."""
-    return call.function.node if isinstance(call.function, Joined) else call.node
+    return call.function.node if isinstance(call.function, JoinedKernels) else call.node
 
 
 def _listener_copy(value: Any) -> Any:

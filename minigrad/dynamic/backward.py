@@ -102,7 +102,7 @@ class BackwardPass:
         saved = node.saved
         if saved is None:
             raise freed(node)
-        rejoin = self._with_history if self.create_graph else self._alone
+        rejoin = self._with_history if self.create_graph else self._without_history
         pairs = zip(saved, (node, *sources), strict=True)
         values = [rejoin(value, source, node) for value, source in pairs]
         every = node.pullback.wrt if op.broadcasts else ()
@@ -123,7 +123,7 @@ class BackwardPass:
             return shape_of(source)
         return self.around(value, source) if isinstance(source, TapeNode) else value
 
-    def _alone(self, value: Any, source: Any, node: TapeNode) -> Any:
+    def _without_history(self, value: Any, source: Any, node: TapeNode) -> Any:
         """Return a saved value as a tensor without history; what a call saved stays as it is."""
         if value is None:
             like = shape_of(source)
@@ -246,7 +246,7 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
         nodes = reachable((end,))
         silently(y.reader.sweep, nodes, found, not retain_graph)
     with accumulating:
-        for x, part in zip(found, _unshared(found.values()), strict=True):
+        for x, part in zip(found, _copy_shared(found.values()), strict=True):
             before = x._grad
             total = part if before is None else silently(add, before._array, part)
             x._grad = x._around(total)
@@ -267,7 +267,7 @@ def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph:
     parts = [walk.leave(x, g) for x, g in found.items()]
     receivers = [*found, *(x for x, _ in walk.retained)]
     parts += [g for _, g in walk.retained]
-    for x, part in zip(receivers, _unshared(parts), strict=True):
+    for x, part in zip(receivers, _copy_shared(parts), strict=True):
         g = part if hasattr(part, "creator") else walk.around(part)
         done = False
         while not done:  # the addition may tell listeners, who are free to do what they like
@@ -339,11 +339,11 @@ def _gradients_of(
             g = walk.leave(x, g)
         result.append(g)
     walk.finish()
-    parts = _unshared(result)
+    parts = _copy_shared(result)
     return [g if g is None or hasattr(g, "creator") else walk.around(g) for g in parts]
 
 
-def _unshared(parts: Iterable[Any]) -> Iterator[Any]:
+def _copy_shared(parts: Iterable[Any]) -> Iterator[Any]:
     """Yield gradients that share no memory with each other or with a larger array."""
     seen: set[int] = set()
     for g in parts:

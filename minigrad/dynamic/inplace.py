@@ -185,7 +185,7 @@ def _write(op: Op, out: Array, arrays: list[Array], attrs: Attrs) -> None:
         raise explain(op, [spec_of(a) for a in arrays], attrs, reason) from None
 
 
-def _changed_by(op: Op, name: str) -> Callable[..., Any]:
+def _in_place_method(op: Op, name: str) -> Callable[..., Any]:
     """Make the method that applies a binary operator in place."""
 
     def method(self: Any, other: Any) -> Any:
@@ -195,7 +195,7 @@ def _changed_by(op: Op, name: str) -> Callable[..., Any]:
     return located(method)
 
 
-def _written_as(op: Op, name: str) -> Callable[..., Any]:
+def _augmented_method(op: Op, name: str) -> Callable[..., Any]:
     """Make the method behind `+=` and the like; with a graph's node nothing changes in place."""
 
     def method(self: Any, other: Any) -> Any:
@@ -228,11 +228,11 @@ class InPlace(Value):
     _array: Array
     requires_grad: bool
 
-    add_, __iadd__ = _changed_by(ops.add, "add_"), _written_as(ops.add, "+=")
-    sub_, __isub__ = _changed_by(ops.sub, "sub_"), _written_as(ops.sub, "-=")
-    mul_, __imul__ = _changed_by(ops.mul, "mul_"), _written_as(ops.mul, "*=")
-    div_, __itruediv__ = _changed_by(ops.div, "div_"), _written_as(ops.div, "/=")
-    pow_, __ipow__ = _changed_by(ops.pow, "pow_"), _written_as(ops.pow, "**=")
+    add_, __iadd__ = _in_place_method(ops.add, "add_"), _augmented_method(ops.add, "+=")
+    sub_, __isub__ = _in_place_method(ops.sub, "sub_"), _augmented_method(ops.sub, "-=")
+    mul_, __imul__ = _in_place_method(ops.mul, "mul_"), _augmented_method(ops.mul, "*=")
+    div_, __itruediv__ = _in_place_method(ops.div, "div_"), _augmented_method(ops.div, "/=")
+    pow_, __ipow__ = _in_place_method(ops.pow, "pow_"), _augmented_method(ops.pow, "**=")
     neg_ = _unary_method(ops.neg, "neg_")
     exp_ = _unary_method(ops.exp, "exp_")
     sqrt_ = _unary_method(ops.sqrt, "sqrt_")

@@ -101,7 +101,7 @@ class TapeReader:
     ) -> TapeNode:
         """Record a node for what was computed, with any number of operands."""
         pairs = zip(tensors, mask, strict=True)
-        sources = [(x.creator or x) if wants else stub(x) for x, wants in pairs]
+        sources = [(x.creator or x) if wants else operand_stub(x) for x, wants in pairs]
         saved = [a if k else None for a, k in zip((y, *arrays), pullback.keeps, strict=True)]
         place = context.now.place or caller(getframe(1))
         return TapeNode.of(pullback, sources, saved, y, attrs, place)
@@ -110,19 +110,19 @@ class TapeReader:
 def as_view(result: Any, operands: Sequence[Any]) -> Any:
     """Mark the result as a view if it shares the memory of an operand; return it."""
     for x in operands:
-        if isinstance(x, type(result)) and looks_at(result._array, x._array):
+        if isinstance(x, type(result)) and is_view_of(result._array, x._array):
             share(result, x)
             break
     return result
 
 
-def looks_at(y: Array, a: Array) -> bool:
+def is_view_of(y: Array, a: Array) -> bool:
     """Return whether a result is a view of an operand, or the operand itself."""
     base = y.base
     return y is a or (base is not None and (base is a or base is a.base))
 
 
-def stub(x: Any) -> Any:
+def operand_stub(x: Any) -> Any:
     """Return what the tape keeps of an operand without gradient: a number, or shape and name."""
     data = getattr(x, "_array", x) if hasattr(x, "creator") else x
     if type(data) is not ndarray:

@@ -182,7 +182,7 @@ SHAPES: Table = (
 FAST: Table = (((ops.add, ops.mul, ops.sub), _drop_zeros, "pass_fast"),)
 
 
-def _by_table(graph: Graph, table: Table) -> tuple[Graph, list[Change]]:
+def _apply_table(graph: Graph, table: Table) -> tuple[Graph, list[Change]]:
     rules: dict[Any, list[tuple[Rule, str]]] = {}
     for operators, rule, reason in table:
         for op in operators:
@@ -214,7 +214,7 @@ def simplify(graph: Graph) -> tuple[Graph, list[Change]]:
     %2 = Mul(%0, %1) : float32[3, 4]
     return %2
     """
-    return _by_table(graph, EXACT)
+    return _apply_table(graph, EXACT)
 
 
 @in_pipeline(20)
@@ -230,7 +230,7 @@ def tidy_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
     %1 = Transpose(%0, axes=None) : float32[4, 3]
     return %0
     """
-    return _by_table(graph, SHAPES)
+    return _apply_table(graph, SHAPES)
 
 
 @inexact
@@ -246,4 +246,4 @@ def fast_math(graph: Graph) -> tuple[Graph, list[Change]]:
     %1 = Exp(%0) : float32[3, 4]
     return %1
     """
-    return _by_table(graph, FAST)
+    return _apply_table(graph, FAST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from minigrad.core import run_kernel
 from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, key_of, what_is_needed
+from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, key_of, needed_nodes
 from minigrad.static import Graph, Node
 
 __all__ = ["fold_constants", "merge_common", "remove_dead"]
@@ -102,7 +102,7 @@ def remove_dead(graph: Graph) -> tuple[Graph, list[Change]]:
     return %0
     """
     rewrite = Rewrite(graph)
-    needed = what_is_needed(graph)
+    needed = needed_nodes(graph)
     if len(needed) == len(graph.nodes):
         return graph, []
     for node in graph.nodes:

@@ -40,7 +40,7 @@ def hoist(graph: Graph) -> tuple[Graph, list[Change]]:
     rewrite = Rewrite(graph)
 
     def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
-        loop = _Loop(node, inputs, rewrite)
+        loop = _LoopHoister(node, inputs, rewrite)
         for name in ("test", "body"):
             if name in node.attrs:
                 loop.lighten(name)
@@ -53,7 +53,7 @@ def hoist(graph: Graph) -> tuple[Graph, list[Change]]:
     return rewrite.walk(rule, (control.WHILE, control.SCAN)), rewrite.changes
 
 
-class _Loop:
+class _LoopHoister:
     """One loop that is being made lighter."""
 
     def __init__(self, node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> None:

@@ -51,11 +51,11 @@ def recognize_cross_entropy(graph: Graph) -> tuple[Graph, list[Change]]:
     >>> mg.build_graph([x, t], slopes).nodes[-1].op.name
     'SoftmaxCrossEntropyGradient'
     """
-    finder = _Finder(graph)
+    finder = _LossFinder(graph)
     return finder.rewrite.walk(finder.rule, finder.rules), finder.rewrite.changes
 
 
-class _Finder:
+class _LossFinder:
     def __init__(self, graph: Graph) -> None:
         self.rewrite = Rewrite(graph)
         self.rules: dict[Any, Any] = {
@@ -97,15 +97,15 @@ class _Finder:
         axis = _stretched(ops.sum, total, e)
         if e.op is not ops.exp or axis is None:
             return None
-        return self._make(ops.softmax, node, _unshifted(e.inputs[0], axis), axis=axis)
+        return self._make(ops.softmax, node, _drop_max_shift(e.inputs[0], axis), axis=axis)
 
     def _sub(self, node: Node, x: Node, y: Node) -> Found:
         axis = _stretched(ops.logsumexp, y, x)
         if axis is not None:
-            return self._make(ops.log_softmax, node, _unshifted(x, axis), axis=axis)
+            return self._make(ops.log_softmax, node, _drop_max_shift(x, axis), axis=axis)
         if x.op is ops.logsumexp and y.op is ops.sum and _drops_last(x) and _drops_last(y):
             (scores,) = x.inputs  # log Σ exp(x) − x[t]
-            for hot in _beside(scores, y.inputs[0]):
+            for hot in _other_factor(scores, y.inputs[0]):
                 return self._loss(node, scores, hot)
         return None
 
@@ -116,7 +116,7 @@ class _Finder:
         if node.op is not ops.sum or x.op is not ops.mul or not (whole or _drops_last(node)):
             return None
         for log_p in filter(_is_log_softmax, x.inputs):
-            for hot in _beside(log_p, x):
+            for hot in _other_factor(log_p, x):
                 negative = hot.op is ops.neg
                 loss = self._loss(node, log_p.inputs[0], hot.inputs[0] if negative else hot)
                 if loss is not None:
@@ -190,13 +190,13 @@ def _stretched(op: Op, total: Node, x: Node) -> int | None:
     return _axis(inner) if _axis(inner) == _axis(total) else None
 
 
-def _unshifted(x: Node, axis: int) -> Node:
+def _drop_max_shift(x: Node, axis: int) -> Node:
     """Return x for x − max(x): softmax subtracts the maximum itself."""
     shifted = x.op is ops.sub and _stretched(ops.max, x.inputs[1], x.inputs[0]) == axis
     return x.inputs[0] if shifted else x
 
 
-def _beside(x: Node, product: Node) -> list[Node]:
+def _other_factor(x: Node, product: Node) -> list[Node]:
     """Return the other factor of a product with x, or None."""
     pair = product.inputs if product.op is ops.mul else ()
     return [b for a, b in (pair, pair[::-1]) if a is x][:1] if pair else []

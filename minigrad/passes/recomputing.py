@@ -82,14 +82,14 @@ class _Segments:
         for kept in self._choices():
             now = self.bytes(self.built(kept, [])[0])
             if now <= budget:
-                return self._with_fewest(kept, budget)
+                return self._recompute_fewest(kept, budget)
             tried = 0 if now < least else tried + 1
             least = min(least, now)
             if tried > PATIENCE:
                 break
         raise GraphError("recompute_budget", budget=budget, least=least, ran=here())
 
-    def _with_fewest(self, kept: set[Node], budget: int) -> tuple[Graph, list[Change]]:
+    def _recompute_fewest(self, kept: set[Node], budget: int) -> tuple[Graph, list[Change]]:
         """Recompute only as many of this choice's first values as the budget needs."""
         dropped = [x for x in self.read if x not in kept]
         low, high = 0, len(dropped)
@@ -171,7 +171,7 @@ class _Segments:
                 if x in again or not needed:
                     waiting.pop()
                     if x not in again:
-                        again[x] = self._again(x, again, after, rewrite)
+                        again[x] = self._recompute_copy(x, again, after, rewrite)
                 else:
                     waiting += needed
             inputs = [again[x] if x in again else rewrite.of(x) for x in node.inputs]
@@ -179,7 +179,7 @@ class _Segments:
             last = rewrite.of(node)
         return rewrite.finish(), rewrite.changes
 
-    def _again(
+    def _recompute_copy(
         self, node: Node, again: Mapping[Node, Node], after: Node | None, rewrite: Rewrite
     ) -> Node:
         """Copy the node, to run when backward reaches it if it starts from kept values.

@@ -212,7 +212,7 @@ def ordered_nodes(graph: Graph) -> list[Node]:
     return [n for n in graph.nodes if n.op in some and is_ordered(n)] if some else []
 
 
-def what_is_needed(graph: Graph) -> set[Node]:
+def needed_nodes(graph: Graph) -> set[Node]:
     """Return the nodes that lead to an output or have an effect."""
     needed = {*graph.inputs, *graph.outputs, *graph.effects, *ordered_nodes(graph)}
     need = needed.update

@@ -16,7 +16,7 @@ from minigrad.diagnostics.arguments import open_shape
 from minigrad.diagnostics.errors import GraphError, ShapeError
 from minigrad.diagnostics.source import here
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, outermost, what_is_needed
+from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, needed_nodes, outermost
 from minigrad.static import Graph, Node
 
 __all__ = ["propagate_shapes", "with_shapes"]
@@ -102,7 +102,7 @@ class Lengths:
 
     def read(self, graph: Graph, specs: Mapping[Node, Spec]) -> None:
         """Note what the operators demand that the outputs and effects need."""
-        needed = what_is_needed(graph)
+        needed = needed_nodes(graph)
         for node in graph.nodes:
             if node.op in EQUAL and node in needed:
                 shapes = [specs[x].shape for x in node.inputs]

@@ -221,8 +221,8 @@ def build_graph(inputs: Any, outputs: Any) -> Graph:
     """
     graph = Graph()
     graph.single = not isinstance(outputs, (list, tuple))
-    graph.inputs = tuple(expect_node("build_graph", x) for x in _listed(inputs))
-    graph.outputs = tuple(expect_node("build_graph", x) for x in _listed(outputs))
+    graph.inputs = tuple(expect_node("build_graph", x) for x in _as_list(inputs))
+    graph.outputs = tuple(expect_node("build_graph", x) for x in _as_list(outputs))
     if not graph.outputs:
         raise GraphError("no_outputs", defined=here())
     for x in graph.inputs:
@@ -238,5 +238,5 @@ def build_graph(inputs: Any, outputs: Any) -> Graph:
     return graph.freeze()
 
 
-def _listed(x: Any) -> list[Any]:
+def _as_list(x: Any) -> list[Any]:
     return [] if x is None else list(x) if isinstance(x, (list, tuple)) else [x]

@@ -20,11 +20,11 @@ def close_over(graph: Graph) -> Graph:
     for each value; a graph that reads nothing from around is given back as it is. FormatError for
     what cannot be inside, such as a node of another graph.
     """
-    inside = {x: found for x in graph.placeholders if (found := _inside(x)) is not None}
+    inside = {x: found for x in graph.placeholders if (found := _inner_value(x)) is not None}
     leaves, single = graph.returned() if isinstance(graph, Body) else (graph.outputs, graph.single)
     if not inside and [*map(id, leaves)] == [*map(id, graph.outputs)]:
         return graph
-    result, new = _copied(graph, inside)
+    result, new = _copy_nodes(graph, inside)
     given = [x if isinstance(x, Node) else result.constant(x) for x in leaves]
     result.inputs = tuple(x for x in graph.inputs if x not in inside)
     result.outputs, result.single = tuple(new.get(x, x) for x in given), single
@@ -34,11 +34,11 @@ def close_over(graph: Graph) -> Graph:
     return result.freeze()
 
 
-def _inside(x: Node) -> Source | None:
+def _inner_value(x: Node) -> Source | None:
     return x.graph.inside(x) if isinstance(x.graph, Body) else None
 
 
-def _copied(graph: Graph, inside: dict[Node, Source]) -> tuple[Graph, dict[Node, Any]]:
+def _copy_nodes(graph: Graph, inside: dict[Node, Source]) -> tuple[Graph, dict[Node, Any]]:
     """Copy the nodes in their order; those with a value inside become sources."""
     result = Graph()
     new: dict[Node, Any] = {}

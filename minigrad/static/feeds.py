@@ -26,12 +26,12 @@ def check_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node,
     if feed_dict is not None and not isinstance(feed_dict, Mapping):
         raise refuse("run", "feed_dict", feed_dict, fill("expect_feeds"))
     keyed = {_placeholder_of(graph, key): value for key, value in (feed_dict or {}).items()}
-    return {node: _fed(node, value) for node, value in keyed.items()}
+    return {node: _checked_feed(node, value) for node, value in keyed.items()}
 
 
 def _placeholder_of(graph: Graph, key: Any) -> Node:
     if isinstance(key, str):
-        found = _newest(graph, key)
+        found = _newest_placeholder(graph, key)
     else:
         found = key if isinstance(key, Node) and key.op is state.placeholder else None
     if found is not None and found.graph in origins(graph):
@@ -42,7 +42,7 @@ def _placeholder_of(graph: Graph, key: Any) -> Node:
     raise FeedError(why, key=shown, names=names, ran=here())
 
 
-def _newest(graph: Graph, name: str) -> Node | None:
+def _newest_placeholder(graph: Graph, name: str) -> Node | None:
     """Return the placeholder of this name; FeedError if the name means an older one."""
     found = [n for n in graph.placeholders if n.name == name]
     if not found:
@@ -59,7 +59,7 @@ def origins(graph: Graph) -> set[Graph]:
     return {graph, *(x.graph for x in (*graph.inputs, *graph.outputs))}
 
 
-def _fed(node: Node, value: Any) -> Array:
+def _checked_feed(node: Node, value: Any) -> Array:
     dtype, declared = node.spec.dtype, node.spec.shape
     try:
         given = np.asarray(value)

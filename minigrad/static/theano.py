@@ -49,7 +49,7 @@ def theano_function(
     ...     [float(count_up(x)) for x in (1, 10, 100)], float(count_up.get_value(state))
     ([0.0, 1.0, 11.0], 111.0)
     """
-    return TheanoFunction(inputs, outputs, _paired(updates), _paired(givens))
+    return TheanoFunction(inputs, outputs, _as_pairs(updates), _as_pairs(givens))
 
 
 class TheanoFunction:
@@ -146,7 +146,7 @@ class TheanoFunction:
         return f"<function ({names}) -> {outputs}{updates}>"
 
 
-def _paired(pairs: Pairs | None) -> list[tuple[Any, Any]]:
+def _as_pairs(pairs: Pairs | None) -> list[tuple[Any, Any]]:
     items = pairs.items() if isinstance(pairs, Mapping) else () if pairs is None else pairs
     found = arguments.listed("theano_function", "updates", items)
     if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in found):

@@ -28,7 +28,7 @@ class TracedLength(int):
 
     def evaluated(self, new: Mapping[Any, Any]) -> int:
         """Evaluate the length for the nodes that replace those it was read from."""
-        return _evaluated(self.term, lambda node, axis: new[node].spec.shape[axis])
+        return _evaluate(self.term, lambda node, axis: new[node].spec.shape[axis])
 
     def expect(self, holds: Callable[[int], bool]) -> None:
         """Note for which lengths the trace is valid, if Python used the example's length."""
@@ -76,12 +76,12 @@ def with_lengths(tree: Any, new: Mapping[Any, Any]) -> Any:
     return tree
 
 
-def _evaluated(term: Any, read: Callable[[Any, int], int]) -> int:
+def _evaluate(term: Any, read: Callable[[Any, int], int]) -> int:
     if not isinstance(term, tuple):
         return int(term)
     if len(term) == 2:
         return read(*term)
-    return SIGNS[term[0]](*(_evaluated(part, read) for part in term[1:]))
+    return SIGNS[term[0]](*(_evaluate(part, read) for part in term[1:]))
 
 
 def _arithmetic(name: str, sign: str, compute: Callable[[int, int], int]) -> None:

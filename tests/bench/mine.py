@@ -23,7 +23,9 @@ def static(executor: str) -> str:
 
 def executors() -> list[str]:
     """Those that compile; C only where there is a compiler, as it would be NumPy otherwise."""
-    return [name for name in compiled.EXECUTORS if name != "c" or compiler.find() is not None]
+    return [
+        name for name in compiled.EXECUTORS if name != "c" or compiler.find_compiler() is not None
+    ]
 
 
 def layer(described: Layer) -> Any:

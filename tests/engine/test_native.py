@@ -18,7 +18,7 @@ from test_special_values import ELEMENTWISE
 import minigrad as mg
 from minigrad.compiler.c import cache, compiler, kernels, library
 from minigrad.compiler.c.blocks import CWriter
-from minigrad.compiler.c.joining import Joined
+from minigrad.compiler.c.joining import JoinedKernels
 from minigrad.compiler.c.kernels import Kernel
 from minigrad.compiler.c.scalars import literal
 from minigrad.compiler.c.units import CUnit
@@ -42,7 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "_loaded", {})
-    compiler._found.cache_clear()
+    compiler._find_command.cache_clear()
     monkeypatch.setattr(library, "_warned_once", set())
 
 
@@ -78,9 +78,9 @@ def program_of(x: Any, y: Any, **options: Any) -> Any:
     return mg.build_graph(x, y).compile(executor="c", **options)
 
 
-def joined(program: Any) -> list[Joined]:
+def joined(program: Any) -> list[JoinedKernels]:
     """The calls of a program that are functions of C."""
-    return [c.function for c in program.bound.flat if isinstance(c.function, Joined)]
+    return [c.function for c in program.bound.flat if isinstance(c.function, JoinedKernels)]
 
 
 # ---- One operator -------------------------------------------------------------------------------
@@ -467,7 +467,7 @@ def test_the_text_names_the_nodes_and_compiles_as_it_is_shown(home: Path) -> Non
     text = program.source
     assert text.startswith("#include")
     assert "// Tanh Tanh (test_native.py, line" in text
-    shown = compiler.find().library(text)  # type: ignore[union-attr]
+    shown = compiler.find_compiler().library(text)  # type: ignore[union-attr]
     path = home / f"shown{compiler.SUFFIX}"
     path.write_bytes(shown)
     again = library.ctypes.CDLL(str(path))
@@ -642,7 +642,7 @@ def test_a_library_without_the_function_is_used_once_and_compiled_anew(
     (path,) = files(home)
     strange = b"no library"
     if content == "another library":
-        strange = compiler.find().library("int other(void) { return 1; }")  # type: ignore[union-attr]
+        strange = compiler.find_compiler().library("int other(void) { return 1; }")  # type: ignore[union-attr]
     compilations.clear()
     key, _, _ = path.stem.partition("-")
     path.unlink()
@@ -726,7 +726,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
-    compiler._found.cache_clear()
+    compiler._find_command.cache_clear()
 
 
 def test_without_a_compiler_numpy_does_it_and_one_line_says_so(
@@ -774,9 +774,9 @@ def test_a_compiler_that_fails_is_told_once(
 
 
 def test_cc_may_hold_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = compiler.find().command[0]  # type: ignore[union-attr]
+    path = compiler.find_compiler().command[0]  # type: ignore[union-attr]
     monkeypatch.setenv("CC", f"{path} -g0")
-    assert compiler.find().command == (path, "-g0")  # type: ignore[union-attr]
+    assert compiler.find_compiler().command == (path, "-g0")  # type: ignore[union-attr]
 
 
 AT_ONCE = """

@@ -17,7 +17,7 @@ from random_graphs import Recipe, recipes
 
 import minigrad as mg
 from minigrad.compiler.schedule import schedule as engine
-from minigrad.compiler.schedule.devices import Pool, Span, TaskFailed, handover
+from minigrad.compiler.schedule.devices import Pool, TaskFailed, TaskSpan, handover_seconds
 from minigrad.compiler.schedule.parallel import Parallel
 from minigrad.compiler.schedule.schedule import Schedule, Task, best_schedule, list_schedule
 from minigrad.diagnostics.messages import set_language
@@ -288,7 +288,7 @@ def test_an_interrupt_ends_all_threads() -> None:
 
 
 def test_handing_over_takes_time() -> None:
-    assert handover() > 0
+    assert handover_seconds() > 0
 
 
 # ---- Programs ---------------------------------------------------------------------------------
@@ -486,7 +486,7 @@ def test_what_was_measured_decides(monkeypatch: Any, slow: int, used: int) -> No
 
     def spans(self: Any, schedule: Any, devices: int, quietly: bool = False) -> Any:
         ends = 2.0 if devices == slow else 1.0
-        return {node: Span(i % devices, 0.0, ends) for i, node in enumerate(self.after)}
+        return {node: TaskSpan(i % devices, 0.0, ends) for i, node in enumerate(self.after)}
 
     graph, feeds = wide(shape=(200, 200))
     monkeypatch.setattr(Parallel, "spans", spans)

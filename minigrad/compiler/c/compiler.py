@@ -73,13 +73,13 @@ class Compiler:
             return made.read_bytes()
 
 
-def find() -> Compiler | None:
+def find_compiler() -> Compiler | None:
     """Find $CC, or cc, gcc or clang on PATH, or the wheel `ziglang`; None without any."""
-    return _found(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+    return _find_command(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
 @functools.lru_cache(maxsize=8)
-def _found(command: str, places: str) -> Compiler | None:
+def _find_command(command: str, places: str) -> Compiler | None:
     for words in (shlex.split(command, posix=sys.platform != "win32"), ["cc"], ["gcc"], ["clang"]):
         path = shutil.which(words[0], path=places) if words else None
         if path is not None:

@@ -122,7 +122,7 @@ def convolution(stem: str, body: Body, results: CArrays, operands: CArrays) -> C
         return found is not None
 
     _declare_frame(writer, s, operands[i].type)
-    _over_images(writer, s, operands[i].type, f"x{i}", node)
+    _loop_images(writer, s, operands[i].type, f"x{i}", node)
     done = _correlate(writer, s, operands[i].type, f"x{j}", ending)
     writer.close()
     return writer.block() if done else None
@@ -158,16 +158,16 @@ def input_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) -
 
     _declare_frame(writer, s, t)
     writer.open("if (odd)")
-    _without_frame(writer, s, t)
+    _unpadded_sum(writer, s, t)
     writer.close()
     writer.open("else")
-    _over_images(writer, s, t, "x0", node)
+    _loop_images(writer, s, t, "x0", node)
     _correlate(writer, s, t, "(&turned[0][0][0][0])", ending)
     writer.close(2)
     return writer.block()
 
 
-def _without_frame(writer: CWriter, s: Sizes, t: str) -> None:
+def _unpadded_sum(writer: CWriter, s: Sizes, t: str) -> None:
     """Write the sum element by element: a non-finite weight must not meet the zeros around g."""
     tall, wide = s.size
     for axis in range(4):
@@ -201,7 +201,7 @@ def weight_gradient(stem: str, node: Node, results: CArrays, operands: CArrays) 
     writer.line(f"row total[{s.kernels}][{s.seen}][{taps}];")
     count = s.kernels * s.seen * taps
     writer.line(f"for (int64_t i = 0; i < {count}; i++) (&total[0][0][0])[i] = zero;")
-    _over_images(writer, s, t, "x1", node)
+    _loop_images(writer, s, t, "x1", node)
     writer.loop("o", str(s.kernels))
     writer.loop("c", str(s.seen))
     for k in range(taps):
@@ -239,7 +239,7 @@ def _declare_frame(writer: CWriter, s: Sizes, t: str, lanes: int = 0) -> None:
     writer.line("memset(frame, 0, sizeof frame);")
 
 
-def _over_images(writer: CWriter, s: Sizes, t: str, source: str, node: Node) -> None:
+def _loop_images(writer: CWriter, s: Sizes, t: str, source: str, node: Node) -> None:
     """Open the loop over images, and copy each into the frame, or the part that fits there."""
     tall, wide = s.frame
     rows = max(0, -s.top), min(s.height, tall - s.top)
@@ -291,7 +291,7 @@ def _correlate(writer: CWriter, s: Sizes, t: str, weights: str, ending: Callable
 def max_pool(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write the largest element of each window; windows don't overlap."""
     x, y = operands[0], results[0]
-    size = _tiling(node, x, y)
+    size = _tile_size(node, x, y)
     if size is None:
         return None
     writer, t = CWriter(stem, results, operands), x.type
@@ -304,19 +304,19 @@ def max_pool(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFun
     writer.loop("j", str(width), independent=True)
     writer.line(f"{t} top = w[j];")
     for k in range(1, tall):
-        _keep_larger(writer, f"w[{k * width} + j]")
+        _write_maximum(writer, f"w[{k * width} + j]")
     writer.line("largest[j] = top;")
     writer.close()
     writer.loop("j", str(width // wide), independent=True)
     writer.line(f"{t} top = largest[j * {wide}];")
     for k in range(1, wide):
-        _keep_larger(writer, f"largest[j * {wide} + {k}]")
+        _write_maximum(writer, f"largest[j * {wide} + {k}]")
     writer.line(f"y0[i * {width // wide} + j] = top;")
     writer.close(2)
     return writer.block()
 
 
-def _keep_larger(writer: CWriter, element: str) -> None:
+def _write_maximum(writer: CWriter, element: str) -> None:
     writer.line(f"top = (top >= {element}) | (top != top) ? top : {element};")
 
 
@@ -325,7 +325,7 @@ def max_pool_gradient(
 ) -> CFunction | None:
     """Write the gradient of max pooling: to the first largest element of each window."""
     g, y, x = operands
-    size = _tiling(node, x, y)
+    size = _tile_size(node, x, y)
     if size is None or g.dtype != x.dtype:
         return None
     writer, t = CWriter(stem, results, operands), x.type
@@ -347,7 +347,7 @@ def max_pool_gradient(
     return writer.block()
 
 
-def _tiling(node: Node, x: CArray, y: CArray) -> tuple[int, int] | None:
+def _tile_size(node: Node, x: CArray, y: CArray) -> tuple[int, int] | None:
     """Return the size of small windows that cover the images exactly, without overlap."""
     options = dict(node.attrs)
     size = options.pop("kernel_size")

@@ -16,7 +16,7 @@ from minigrad.ops import state
 from minigrad.static import Node
 
 
-class Joined:
+class JoinedKernels:
     """Several kernels, one after the other, as one function of C.
 
     moving: the slots whose arrays it is called with, as they may be others at each run.
@@ -58,7 +58,7 @@ class Joined:
                     held[i], addresses[i] = array, found[1]
         try:
             if self._function is None:
-                self._function = self.unit.function(self._name) or _refuse
+                self._function = self.unit.function(self._name) or _fail
                 self._arguments = table.start, ctypes.addressof(self._sizes)
             failed = 1 if table.wrong else self._function(*self._arguments)
             if failed:
@@ -92,11 +92,11 @@ def _current_array(slot: Slot, now: Mapping[Slot, Any]) -> Any:
     return getattr(_current_array(source, now), method)(*args)
 
 
-def _refuse(*arguments: int) -> int:
+def _fail(*arguments: int) -> int:
     return 1
 
 
-def joined(calls: Sequence[KernelCall], slots: Mapping[Node, Slot]) -> list[KernelCall]:
+def join_kernels(calls: Sequence[KernelCall], slots: Mapping[Node, Slot]) -> list[KernelCall]:
     """Join consecutive C kernels among the calls into one.
 
     An assignment whose value lies in its place already only takes note of that: it may wait until
@@ -124,14 +124,14 @@ def joined(calls: Sequence[KernelCall], slots: Mapping[Node, Slot]) -> list[Kern
                 for x in written
                 if x in kept or any(id(call) not in inside for call in readers.get(x, ()))
             }
-            one = Joined(unit, tuple(group), outside)
+            one = JoinedKernels(unit, tuple(group), outside)
             found.append(KernelCall(one, one.moving, {}, one.node))
         found.extend(notes)
         group.clear()
         notes.clear()
 
     for call in calls:
-        if isinstance(call.function, Kernel) and all(map(_in_one_piece, call.operands)):
+        if isinstance(call.function, Kernel) and all(map(_is_fixed_once, call.operands)):
             noted = {slots[x.node] for x in notes}
             if any(x.root in noted for x in call.operands):
                 close()
@@ -146,7 +146,7 @@ def joined(calls: Sequence[KernelCall], slots: Mapping[Node, Slot]) -> list[Kern
     return found
 
 
-def _in_one_piece(slot: Any) -> bool:
+def _is_fixed_once(slot: Any) -> bool:
     """Return whether C can get an operand once for all runs; a constant can, as a copy."""
     if not isinstance(slot, Slot):
         return False
@@ -154,9 +154,9 @@ def _in_one_piece(slot: Any) -> bool:
     return not fixed or np.asarray(slot.array).flags.c_contiguous
 
 
-def with_c(calls: Sequence[KernelCall], text: str) -> str:
+def with_c_source(calls: Sequence[KernelCall], text: str) -> str:
     """Return the C file of joined calls, if any, with this text as a comment at the end."""
-    units = {id(f.unit): f.unit for c in calls if isinstance(f := c.function, Joined)}
+    units = {id(f.unit): f.unit for c in calls if isinstance(f := c.function, JoinedKernels)}
     if not units:
         return text
     shown = text.replace("*/", "* /")

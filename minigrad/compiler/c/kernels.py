@@ -34,7 +34,7 @@ Forms = list[CArray]
 WRITERS = reductions.WRITERS | images.WRITERS
 
 
-def forms(
+def c_arrays(
     node: Node, results: Sequence[Spec], operands: Sequence[Spec]
 ) -> tuple[Forms, Forms] | None:
     """Return what C needs to know of results and operands; None if it can't handle one."""
@@ -87,7 +87,7 @@ def _cached_function(
         return make()
     first = {x: i for i, x in reversed([*enumerate(node.inputs)])}
     same = tuple([first[x] for x in node.inputs])  # which operands are one
-    stem = _stem(node) if node.op is FUSED else ""
+    stem = _name_stem(node) if node.op is FUSED else ""
     key = what, stem, node.op, attrs, tuple(outs), tuple(ins), same
     if key not in _known:
         if len(_known) >= MOST_WRITTEN:
@@ -99,21 +99,21 @@ def _cached_function(
 
 def _write(node: Node, outs: Forms, ins: Forms) -> CFunction | None:
     if node.op is ops.matmul or (node.op is FUSED and node.attrs["kind"] == "matmul"):
-        return product(_stem(node), Body.of(node), outs, ins)
+        return product(_name_stem(node), Body.of(node), outs, ins)
     if node.op is ops.conv2d or (node.op is FUSED and node.attrs["kind"] == "conv"):
-        return convolution(_stem(node), Body.of(node), outs, ins)
-    if by_element(node):
-        return elementwise(_stem(node), Body.of(node), outs, ins)
+        return convolution(_name_stem(node), Body.of(node), outs, ins)
+    if is_elementwise(node):
+        return elementwise(_name_stem(node), Body.of(node), outs, ins)
     writer = WRITERS.get(node.op)
-    return None if writer is None else writer(_stem(node), node, outs, ins)
+    return None if writer is None else writer(_name_stem(node), node, outs, ins)
 
 
-def by_element(node: Node) -> bool:
+def is_elementwise(node: Node) -> bool:
     """Return whether this is one elementwise operator or several."""
     return node.op.elementwise or (node.op is FUSED and node.attrs["kind"] == "elementwise")
 
 
-def _stem(node: Node) -> str:
+def _name_stem(node: Node) -> str:
     return c_identifier(node.name.rsplit("/", 1)[-1] if node.op is FUSED else node.op.name)
 
 
@@ -203,7 +203,7 @@ def kernel(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Ker
     """Return a C kernel for a node; None without a compiler or if C can't do it."""
     if library.available() is None:
         return None
-    known = forms(node, results, operands)
+    known = c_arrays(node, results, operands)
     block = None if known is None or node.controls else write(node, *known)
     if known is None or block is None:
         return None
@@ -225,13 +225,13 @@ def lengths_of(block: CFunction, known: CArrays) -> list[int]:
     return [known[i].shape[axis] for i, axis in block.lengths]
 
 
-def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> CFunction | None:
+def with_sums(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> CFunction | None:
     """Return a kernel's function that also sums some results and doesn't store some."""
     node, outs, ins = kernel.node, kernel.outs, kernel.ins
     what = "summing", tuple(summed), tuple(unwritten)
 
     def make() -> CFunction | None:
-        return elementwise(_stem(node), Body.of(node), outs, ins, summed, unwritten)
+        return elementwise(_name_stem(node), Body.of(node), outs, ins, summed, unwritten)
 
     return _cached_function(what, node, outs, ins, make)
 
@@ -242,7 +242,7 @@ def given_sum(kernel: Kernel) -> CFunction:
     return _cached_function("given", node, outs, ins, lambda: reductions.given_sum(node, outs, ins))  # type: ignore[return-value]
 
 
-def whole_sum(kernel: Kernel) -> bool:
+def is_full_sum(kernel: Kernel) -> bool:
     """Return whether a kernel sums all elements of a float array."""
     if kernel.node.op not in (ops.sum, ops.mean, ops.sum_like) or kernel.outs[0].dtype.kind != "f":
         return False

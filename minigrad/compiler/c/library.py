@@ -87,7 +87,7 @@ def source_of(functions: Iterable[str]) -> str:
 
 def available() -> Compiler | None:
     """Return the compiler; report once if there is none."""
-    found = compiler.find()
+    found = compiler.find_compiler()
     if found is None:
         warn_once("no_compiler")
     return found

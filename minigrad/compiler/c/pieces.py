@@ -15,11 +15,11 @@ import numpy as np
 from minigrad.compiler.c.blocks import CFunction
 from minigrad.compiler.c.kernels import (
     Kernel,
-    by_element,
     given_sum,
+    is_elementwise,
+    is_full_sum,
     lengths_of,
-    summing,
-    whole_sum,
+    with_sums,
 )
 from minigrad.compiler.slots import KernelCall, Slot
 from minigrad.core import Spec
@@ -57,25 +57,27 @@ def fused_pieces(calls: Sequence[KernelCall], outside: Collection[Slot]) -> list
     for j, piece in enumerate(pieces):
         for slot in piece.slots[piece.kernel.outputs :]:
             readers[slot.root].add(j)
-        if piece.slots[1:2] and whole_sum(piece.kernel):
+        if piece.slots[1:2] and is_full_sum(piece.kernel):
             sums_of[piece.slots[1]].append(j)
     for i, piece in enumerate(pieces):
         place = {slot: k for k, slot in enumerate(piece.results)}
         sums = {j: k for slot, k in place.items() for j in sums_of.get(slot, ()) if j > i}
-        if sums and by_element(piece.kernel.node):
+        if sums and is_elementwise(piece.kernel.node):
             read = [slot for slot in place if slot in outside or not readers[slot] <= sums.keys()]
-            _absorb(pieces, i, sums, [k for slot, k in place.items() if slot not in read])
+            _fuse_sums(pieces, i, sums, [k for slot, k in place.items() if slot not in read])
     return pieces
 
 
-def _absorb(pieces: list[Piece], i: int, sums: Mapping[int, int], unwritten: Sequence[int]) -> None:
+def _fuse_sums(
+    pieces: list[Piece], i: int, sums: Mapping[int, int], unwritten: Sequence[int]
+) -> None:
     """Fuse the following sums into this piece's kernel.
 
     sums: for each of these which result it sums. unwritten: the results that nothing else reads.
     """
     piece = pieces[i]
     summed = sorted(set(sums.values()))
-    block = summing(piece.kernel, summed, unwritten)
+    block = with_sums(piece.kernel, summed, unwritten)
     if block is None:
         return
     numbers = [Slot("scratch", NUMBER, np.zeros((), np.float64)) for _ in summed]

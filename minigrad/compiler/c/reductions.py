@@ -139,7 +139,7 @@ def _open_rows(writer: CWriter, node: Node, scores: int, name: str = "x0") -> No
     writer.close()
 
 
-def _of_rows(node: Node, results: CArrays, operands: CArrays) -> bool:
+def _is_by_rows(node: Node, results: CArrays, operands: CArrays) -> bool:
     x = operands[0]
     last = node.attrs.get("axis", -1) in (-1, len(x.shape) - 1)
     return x.dtype.kind == "f" and x.dtype == results[0].dtype and len(x.shape) > 0 and last
@@ -147,7 +147,7 @@ def _of_rows(node: Node, results: CArrays, operands: CArrays) -> bool:
 
 def softmax(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write exp(x − top) / Σ exp(x − top), or its logarithm, along the last axis."""
-    if not _of_rows(node, results, operands):
+    if not _is_by_rows(node, results, operands):
         return None
     writer, t = CWriter(stem, results, operands), results[0].type
     _open_rows(writer, node, 1)
@@ -167,7 +167,7 @@ def softmax(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunc
 
 def cross_entropy(stem: str, node: Node, results: CArrays, operands: CArrays) -> CFunction | None:
     """Write log Σ exp(x − top) − (x[label] − top); a label that is no class fails."""
-    if not _of_rows(node, results, operands) or operands[1].dtype.kind not in "iu":
+    if not _is_by_rows(node, results, operands) or operands[1].dtype.kind not in "iu":
         return None
     writer, t = CWriter(stem, results, operands, fails=True), results[0].type
     _open_rows(writer, node, 1)
@@ -185,7 +185,7 @@ def cross_entropy_gradient(
 ) -> CFunction | None:
     """Write (softmax(x) − 1 at the label) · g for each row; a label that is no class fails."""
     g, x, labels = operands
-    if not _of_rows(node, results, [x]) or g.dtype != x.dtype or labels.dtype.kind not in "iu":
+    if not _is_by_rows(node, results, [x]) or g.dtype != x.dtype or labels.dtype.kind not in "iu":
         return None
     writer, t = CWriter(stem, results, operands, fails=True), x.type
     _open_rows(writer, node, 2, "x1")

@@ -168,7 +168,7 @@ def _sigmoid(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -
 # ---- Classes ------------------------------------------------------------------------------------
 
 
-def _rows(x: Slot) -> tuple[int, int]:
+def _row_shape(x: Slot) -> tuple[int, int]:
     return math.prod(x.shape[:-1]), x.shape[-1]
 
 
@@ -177,7 +177,7 @@ def _exponentials(calls: CallList, x: Slot) -> tuple[Slot, Slot, Slot]:
 
     They are computed once for the softmax and the loss of the same scores.
     """
-    n, classes = _rows(x)
+    n, classes = _row_shape(x)
     dtype = x.spec.dtype
 
     def make() -> tuple[Slot, Slot, Slot]:
@@ -204,15 +204,15 @@ def _exponentials(calls: CallList, x: Slot) -> tuple[Slot, Slot, Slot]:
 
 def _softmax(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     (x,) = operands
-    if not _along_rows(node, x):
+    if not _is_last_axis(node, x):
         return False
-    n, classes = _rows(x)
+    n, classes = _row_shape(x)
     _, powers, total = _exponentials(calls, x)
     calls.call(np.divide, powers, shaped(total, n, 1), shaped(out, n, classes))
     return True
 
 
-def _along_rows(node: Node, x: Slot) -> bool:
+def _is_last_axis(node: Node, x: Slot) -> bool:
     last = node.attrs.get("axis", -1) in (-1, len(x.shape) - 1)
     return last and x.spec.dtype.kind == "f" and len(x.shape) > 0 and math.prod(x.shape) > 0
 
@@ -240,7 +240,7 @@ def _loss(calls: CallList, node: Node, out: Slot, operands: Sequence[Slot]) -> b
     x, labels = operands
     if not _scores_fit(x, labels, out):
         return False
-    n, classes = _rows(x)
+    n, classes = _row_shape(x)
     place = _label_positions(calls, labels, n, classes)
     shifted, _, total = _exponentials(calls, x)
     right, result = calls.scratch((n,), x.spec.dtype), shaped(out, n)
@@ -255,7 +255,7 @@ def _loss_gradient(calls: CallList, node: Node, out: Slot, operands: Sequence[Sl
     g, x, labels = operands
     if not _scores_fit(x, labels, out, g):
         return False
-    n, classes = _rows(x)
+    n, classes = _row_shape(x)
     place = _label_positions(calls, labels, n, classes)
     _, powers, total = _exponentials(calls, x)
     right, result = calls.scratch((n,), x.spec.dtype), shaped(out, n, classes)

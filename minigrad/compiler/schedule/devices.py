@@ -22,7 +22,7 @@ from minigrad.core import context
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TaskSpan:
     """When and where a task ran; seconds since the pool began."""
 
     device: int
@@ -56,7 +56,7 @@ class Pool:
     ) -> None:
         self.work, self.followers, self.rank = work, followers, rank
         self.waits, self.left = list(waits), len(waits)
-        self.spans: list[Span | None] = [None] * len(waits)
+        self.spans: list[TaskSpan | None] = [None] * len(waits)
         self.failed: list[TaskFailed] = []
         self.changed = threading.Condition()
         self.owner, self.audience = context.now.owner, context.now.audience
@@ -65,16 +65,16 @@ class Pool:
         self.ready = [(rank[i], i) for i, n in enumerate(waits) if not n]
         heapq.heapify(self.ready)
 
-    def run(self, devices: int) -> list[Span]:
+    def run(self, devices: int) -> list[TaskSpan]:
         """Run everything, on this many threads. TaskFailed after the first error.
 
         All threads have ended when it returns, however it returns.
         """
         self.began = time.perf_counter()
         if devices == 1:
-            return self._alone()
+            return self._run_serial()
         others = [
-            threading.Thread(target=self._device, args=(i,), name=f"device {i}", daemon=True)
+            threading.Thread(target=self._device_loop, args=(i,), name=f"device {i}", daemon=True)
             for i in range(1, devices)
         ]
         started = []
@@ -83,7 +83,7 @@ class Pool:
                 for thread in others:
                     thread.start()
                     started.append(thread)
-            self._device(0)
+            self._device_loop(0)
         finally:
             self._stop()
             for thread in started:
@@ -92,7 +92,7 @@ class Pool:
             raise min(self.failed, key=lambda failure: failure.task)
         return [span for span in self.spans if span is not None]
 
-    def _alone(self) -> list[Span]:
+    def _run_serial(self) -> list[TaskSpan]:
         """Run everything on the calling thread, without waiting."""
         with np.errstate(all="ignore"):
             while self.ready:
@@ -102,8 +102,8 @@ class Pool:
                     self.work(task)
                 except Exception as error:  # noqa: BLE001 — whatever it is, it says of which task
                     raise TaskFailed(task, error) from None
-                self.spans[task] = Span(0, start, time.perf_counter() - self.began)
-                self._note(task)
+                self.spans[task] = TaskSpan(0, start, time.perf_counter() - self.began)
+                self._mark_done(task)
         return [span for span in self.spans if span is not None]
 
     def _stop(self) -> None:
@@ -111,10 +111,10 @@ class Pool:
             self.stopped = True
             self.changed.notify_all()
 
-    def _device(self, device: int) -> None:
+    def _device_loop(self, device: int) -> None:
         context.now.owner, context.now.audience = self.owner, self.audience
         with np.errstate(all="ignore"):  # holds for one thread
-            task = self._next(None)
+            task = self._next_task(None)
             while task is not None:
                 start = time.perf_counter() - self.began
                 try:
@@ -123,14 +123,14 @@ class Pool:
                     self.failed.append(TaskFailed(task, error))
                     self._stop()
                     return
-                self.spans[task] = Span(device, start, time.perf_counter() - self.began)
-                task = self._next(task)
+                self.spans[task] = TaskSpan(device, start, time.perf_counter() - self.began)
+                task = self._next_task(task)
 
-    def _next(self, done: int | None) -> int | None:
+    def _next_task(self, done: int | None) -> int | None:
         """Record the finished task, wait for the next one and take it; None at the end."""
         with self.changed:
             if done is not None:
-                self._note(done)
+                self._mark_done(done)
                 if not self.left:
                     self.changed.notify_all()
                 elif self.waiting and len(self.ready) > 1:  # one of them is for this thread
@@ -145,7 +145,7 @@ class Pool:
                 return None
             return heapq.heappop(self.ready)[1]
 
-    def _note(self, done: int) -> None:
+    def _mark_done(self, done: int) -> None:
         self.left -= 1
         for i in self.followers[done]:
             self.waits[i] -= 1
@@ -154,7 +154,7 @@ class Pool:
 
 
 @functools.cache
-def handover() -> float:
+def handover_seconds() -> float:
     """Measure once how many seconds it takes to hand a task to another thread.
 
     Tasks fork and join; the two of a fork meet before they end, so that no thread can take both.

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import control
-from minigrad.compiler.schedule.devices import Pool, Span, TaskFailed, handover
+from minigrad.compiler.schedule.devices import Pool, TaskFailed, TaskSpan, handover_seconds
 from minigrad.compiler.schedule.schedule import (
     Place,
     Schedule,
     Task,
     best_schedule,
+    check_placement,
     list_schedule,
-    placed,
 )
 from minigrad.compiler.slots import KernelCall
 from minigrad.compiler.specialized import SpecializedProgram
@@ -54,7 +54,7 @@ class Parallel:
         self.calls: dict[Node, list[KernelCall]] = {}
         for call in bound.calls:
             self.calls.setdefault(call.node, []).append(call)
-        self.after = self._after()
+        self.after = self._dependencies()
         self.nodes = list(self.after)
         self.place = {node: i for i, node in enumerate(self.nodes)}
         self.followers: list[list[int]] = [[] for _ in self.nodes]
@@ -63,7 +63,7 @@ class Parallel:
                 self.followers[self.place[x]].append(self.place[node])
         self._measured: tuple[Mapping[Node, Array], dict[Node, float]] | None = None
 
-    def _after(self) -> dict[Node, tuple[Node, ...]]:
+    def _dependencies(self) -> dict[Node, tuple[Node, ...]]:
         """Return for each task those it waits for, through nodes without a call of their own."""
         reach: dict[Node, tuple[Node, ...]] = {}
         latest: dict[Any, Node] = {}
@@ -98,22 +98,22 @@ class Parallel:
         if costs is None:
             feeds, found = self._measure(feeds, variables)
         else:
-            found = given_costs(costs, self.nodes)
+            found = costs_by_node(costs, self.nodes)
         if place is not None:
             source = "measured" if costs is None else "given"
-            return placed(self.after, found, devices, place, source)
+            return check_placement(self.after, found, devices, place, source)
         if feeds is None or costs is not None:
             return best_schedule(self.after, found, devices, delay or 0.0)
-        delay = handover() if delay is None else delay
+        delay = handover_seconds() if delay is None else delay
         schedule = best_schedule(self.after, found, devices, delay, "measured")
-        return self.tried(schedule, feeds, variables)
+        return self.faster_of(schedule, feeds, variables)
 
     def _measure(
         self, feeds: Mapping[Node, Array] | None, variables: Variables
     ) -> tuple[Mapping[Node, Array], dict[Node, float]]:
         """Return the latest measurement, or measure now: the feeds and each task's seconds."""
         if self._measured is None or feeds is not None:
-            feeds = stand_ins(self.bound) if feeds is None else feeds
+            feeds = sample_feeds(self.bound) if feeds is None else feeds
             self._measured = feeds, self.costs(feeds, variables)
         return self._measured
 
@@ -124,10 +124,10 @@ class Parallel:
         """
         self.bound.begin(feeds, variables)
         with one_blas_thread():
-            runs = [silence().run(self._timed) for _ in range(REPEATS + 1)][1:]
+            runs = [silence().run(self._time_once) for _ in range(REPEATS + 1)][1:]
         return {node: statistics.median(run[node] for run in runs) for node in self.calls}
 
-    def _timed(self) -> dict[Node, float]:
+    def _time_once(self) -> dict[Node, float]:
         found = {}
         for node in self.calls:
             start = time.perf_counter()
@@ -154,7 +154,9 @@ class Parallel:
 
     # ---- On threads -------------------------------------------------------------------------
 
-    def spans(self, schedule: Schedule, devices: int, quietly: bool = False) -> dict[Node, Span]:
+    def spans(
+        self, schedule: Schedule, devices: int, quietly: bool = False
+    ) -> dict[Node, TaskSpan]:
         """Run all tasks on a pool, in the schedule's order; return when and where each ran."""
         nodes = self.nodes
         rank = {t.node: i for i, t in enumerate(schedule.tasks)}
@@ -179,14 +181,14 @@ class Parallel:
         with self.bound.held() if events.listeners else contextlib.nullcontext():
             spans = self.spans(schedule, max(schedule.used, 1))
             results = self.bound.finish(variables)
-        return results, self._as_run(schedule, spans)
+        return results, self._measured_schedule(schedule, spans)
 
-    def _as_run(self, schedule: Schedule, spans: Mapping[Node, Span]) -> Schedule:
+    def _measured_schedule(self, schedule: Schedule, spans: Mapping[Node, TaskSpan]) -> Schedule:
         tasks = [Task(n, s.device, s.start, s.end, self.after[n]) for n, s in spans.items()]
         tasks.sort(key=lambda t: (t.start, t.end))
         return replace(schedule, tasks=tuple(tasks), costs="run", rehearsal=None)
 
-    def tried(
+    def faster_of(
         self, schedule: Schedule, feeds: Mapping[Node, Array], variables: Variables
     ) -> Schedule:
         """Return the schedule if its devices run faster than one, else the schedule for one.
@@ -198,7 +200,9 @@ class Parallel:
         runs: dict[int, list[Schedule]] = {1: [], max(schedule.used, 1): []}
         for _ in range(REPEATS):
             for devices, found in runs.items():
-                found.append(self._as_run(schedule, self.spans(schedule, devices, quietly=True)))
+                found.append(
+                    self._measured_schedule(schedule, self.spans(schedule, devices, quietly=True))
+                )
         middle = {n: sorted(found, key=_makespan)[REPEATS // 2] for n, found in runs.items()}
         trials = tuple(
             replace(t, measured=middle[t.devices].makespan) if t.devices in middle else t
@@ -226,13 +230,13 @@ def _effects(node: Node) -> list[Any]:
     return found
 
 
-def stand_ins(bound: SpecializedProgram) -> dict[Node, Array]:
+def sample_feeds(bound: SpecializedProgram) -> dict[Node, Array]:
     """Make values to measure with: numbers from 0 to 1, and 0 for integers.
 
     GraphError when there is a loop that might not end with them.
     """
     graph = bound.layout.graph
-    _expect_an_end(graph)
+    _refuse_endless(graph)
     random = np.random.default_rng(0)
     found = {}
     for node in graph.placeholders:
@@ -242,7 +246,7 @@ def stand_ins(bound: SpecializedProgram) -> dict[Node, Array]:
     return found
 
 
-def _expect_an_end(graph: Graph) -> None:
+def _refuse_endless(graph: Graph) -> None:
     graphs = [graph]
     for inner in graphs:  # which grows meanwhile
         for node in inner.nodes:
@@ -251,7 +255,7 @@ def _expect_an_end(graph: Graph) -> None:
             graphs += [v for v in node.attrs.values() if isinstance(v, Graph)]
 
 
-def given_costs(costs: Costs, nodes: list[Node]) -> dict[Node, float]:
+def costs_by_node(costs: Costs, nodes: list[Node]) -> dict[Node, float]:
     """Return each task's seconds by a mapping (from nodes or names) or a function."""
     if isinstance(costs, Mapping):
         named = {getattr(key, "name", key): value for key, value in costs.items()}

@@ -212,7 +212,7 @@ class Schedule:
                 used=f"{self.utilisation:.0%}",
             ),
         ]
-        rows += [self._trial(t) for t in self.trials if len(self.trials) > 1]
+        rows += [self._trial_text(t) for t in self.trials if len(self.trials) > 1]
         rows.append(fill("schedule_head"))
         for t in self.tasks[:SHOWN]:
             mark = "*" if t.node in path else " "
@@ -223,7 +223,7 @@ class Schedule:
         english, chinese = zip(*rows, strict=True)
         return "\n".join(english), "\n".join(chinese)
 
-    def _trial(self, trial: Trial) -> Pair:
+    def _trial_text(self, trial: Trial) -> Pair:
         key = "schedule_trial" if trial.measured is None else "schedule_tried"
         about: dict[str, Any] = {"devices": trial.devices, "predicted": seconds(trial.predicted)}
         if trial.measured is not None:
@@ -308,7 +308,7 @@ def used_by(tasks: Iterable[Task]) -> int:
     return len({t.device for t in tasks})
 
 
-def _end(tasks: Iterable[Task]) -> float:
+def _end_time(tasks: Iterable[Task]) -> float:
     return max((t.end for t in tasks), default=0.0)
 
 
@@ -330,15 +330,15 @@ def best_schedule(
     numbers = [*range(1, min(devices, EACH) + 1), *doubled, widest]
     tried = {n: list_schedule(after, costs, n, handover) for n in sorted(numbers) if n <= widest}
     found = {n: tried[min(n, widest)] for n in numbers}
-    best = min(tried.values(), key=_end)
+    best = min(tried.values(), key=_end_time)
     found[used_by(best) or 1] = best
-    trials = tuple(Trial(n, _end(tasks)) for n, tasks in sorted(found.items()))
+    trials = tuple(Trial(n, _end_time(tasks)) for n, tasks in sorted(found.items()))
     schedule = Schedule(best, devices, handover, trials, source)
     schedule.verify()
     return schedule
 
 
-def placed(
+def check_placement(
     after: Mapping[Node, tuple[Node, ...]],
     costs: Mapping[Node, float],
     devices: int,

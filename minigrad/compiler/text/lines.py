@@ -47,25 +47,25 @@ class Line(NamedTuple):
     part: Node | None = None
     operands: Sequence[str] = ()
 
-    def within(self) -> Line:
+    def indent(self) -> Line:
         return self._replace(text=INDENT + self.text)
 
     @property
     def shown(self) -> str:
         """The line with the name of the node and the user's line, as a comment."""
         if self.node is None:
-            return plain(self.text)
+            return one_line_comment(self.text)
         part = self.node if self.part is None else self.part
-        return plain(f"{self.text}  # {part.name} · {part.where.place}")
+        return one_line_comment(f"{self.text}  # {part.name} · {part.where.place}")
 
 
-def plain(text: str) -> str:
+def one_line_comment(text: str) -> str:
     """Return a line without characters that could end it or a string early."""
     return "".join(c if c.isprintable() else " " for c in text).rstrip()
 
 
-def indented(lines: Sequence[Line]) -> list[Line]:
-    return [line.within() for line in lines]
+def indent_lines(lines: Sequence[Line]) -> list[Line]:
+    return [line.indent() for line in lines]
 
 
 class GivenName(NamedTuple):
@@ -159,7 +159,7 @@ class LineWriter:
     ) -> str:
         """Put a function in front of the program."""
         name = self.names.new(wish)
-        inside = indented([*lines, Line(f"return [{', '.join(results)}]")])
+        inside = indent_lines([*lines, Line(f"return [{', '.join(results)}]")])
         self.functions += [Line(""), Line(f"def {name}({', '.join(given)}):"), *inside, Line("")]
         return name
 
@@ -226,7 +226,7 @@ class LineWriter:
         body = node.attrs["body"]
         lines, results = self.program(Interpreter(body.outputs, body.inputs), operands)
         found = [Line(x.text, node, x.node if x.part is None else x.part, operands) for x in lines]
-        return [*found, Line(f"{name} = {_one_or_all(results)}", node)]
+        return [*found, Line(f"{name} = {_unpack_target(results)}", node)]
 
     # ---- Variables ----------------------------------------------------------------------------
 
@@ -330,5 +330,5 @@ class LineWriter:
         return [*lines, f"{name} = ({', '.join(states)},){one}"]
 
 
-def _one_or_all(names: Sequence[str]) -> str:
+def _unpack_target(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"({', '.join(names)})"

@@ -21,9 +21,9 @@ from minigrad.compiler.layout import (
     kinds_of,
 )
 from minigrad.compiler.memory import DoubleBuffer, outside_arena, unshared
-from minigrad.compiler.plan import block
+from minigrad.compiler.plan import aligned_memory
 from minigrad.compiler.slots import KernelCall, Slot
-from minigrad.compiler.text.lines import INDENT, Line, LineWriter, indented
+from minigrad.compiler.text.lines import INDENT, Line, LineWriter, indent_lines
 from minigrad.compiler.text.names import literal
 from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import parts, state
@@ -71,7 +71,9 @@ class Planned:
         self.arena = self.blocks[0][0]
 
     def _block(self, wish: str, memory: Any) -> str:
-        return self.text.give(wish, memory, lambda: f"{self.text.imported(block)}({memory.nbytes})")
+        return self.text.give(
+            wish, memory, lambda: f"{self.text.imported(aligned_memory)}({memory.nbytes})"
+        )
 
     def write(self, calls: Sequence[KernelCall]) -> None:
         """Write one or several lines for each call."""
@@ -237,7 +239,7 @@ class Planned:
         self.lines += [
             Line(f"for start in range(0, {tiles.length}, {tiles.rows}):", call.node),
             Line(f"{INDENT}stop = min(start + {tiles.rows}, {tiles.length})"),
-            *indented(inside),
+            *indent_lines(inside),
         ]
 
     def _scratch_of_tile(self, x: Any, taken: Sequence[tuple[Slot, int]]) -> list[Line]:

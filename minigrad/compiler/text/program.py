@@ -18,7 +18,7 @@ import numpy as np
 from minigrad.compiler.builder import Builder
 from minigrad.compiler.memory import DoubleBuffer, unshared
 from minigrad.compiler.slots import KernelCall, Slot
-from minigrad.compiler.text.lines import Line, LineWriter, indented, plain
+from minigrad.compiler.text.lines import Line, LineWriter, indent_lines, one_line_comment
 from minigrad.compiler.text.planned import Planned
 from minigrad.core import Spec
 from minigrad.ops import state
@@ -59,7 +59,7 @@ class Text(LineWriter):
             inside = [Line("updates = {}"), *inside, Line("variables.update(updates)")]
         inside = [*inside, Line(f"return [{', '.join(self.results)}]")]
         start = [Line(""), Line("def program(feeds, variables):")]
-        return [*self.functions, *start, *indented(inside)]
+        return [*self.functions, *start, *indent_lines(inside)]
 
     def load(self) -> Any:
         """Load the program itself, in the memory of its plan."""
@@ -81,7 +81,9 @@ class Text(LineWriter):
             + (f" as {name}" if name != x.__name__ else "")
             for x, name in self.imports.items()
         ]
-        head = HEAD.format(about=self.about, feeds=plain(feeds) or "none", variables=kept or "none")
+        head = HEAD.format(
+            about=self.about, feeds=one_line_comment(feeds) or "none", variables=kept or "none"
+        )
         text = [line.shown for line in self.code]
         return "\n".join([head + "\n".join(imports), "", *given, "", *text, ""])
 

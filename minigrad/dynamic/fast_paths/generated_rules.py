@@ -75,7 +75,7 @@ def from_kernels(
         return None
     any_rank = op.elementwise and not needs.ranked  # operands only differ in being repeated
     try:
-        probes, results = build(op, needs.wrt, _opened(specs, any_rank, fit), attrs)
+        probes, results = build(op, needs.wrt, _with_open_lengths(specs, any_rank, fit), attrs)
     except (GraphError, TypeError, ValueError):
         return None
     if not all(isinstance(x, Probe) for x in results):
@@ -91,11 +91,11 @@ def from_kernels(
     if text.stray:
         return None
     with_axes = any_rank and text.overwrites
-    source = _function(text.loads(), text.lines, needs, given, fit, with_axes)
+    source = _pull_and_push(text.loads(), text.lines, needs, given, fit, with_axes)
     return GeneratedRules(source, text.scope, ranked=text.overwrites and not any_rank)
 
 
-def _opened(specs: Sequence[Spec], any_rank: bool, fit: Container[int]) -> list[Spec]:
+def _with_open_lengths(specs: Sequence[Spec], any_rank: bool, fit: Container[int]) -> list[Spec]:
     """Return the specs of result and operands with open lengths.
 
     For any rank, one axis stands for all axes of the result and of the operands that have its
@@ -120,10 +120,10 @@ def from_rules(op: Op, needs: Retained, fit: Container[int]) -> GeneratedRules:
             loads.append(f"{NAMES[i]} = {PLACES[i]}")
     scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wrt}
     given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wrt]
-    return GeneratedRules(_function(loads, [], needs, given, fit), scope | HELPERS)
+    return GeneratedRules(_pull_and_push(loads, [], needs, given, fit), scope | HELPERS)
 
 
-def _function(
+def _pull_and_push(
     loads: Sequence[str],
     lines: Sequence[str],
     needs: Retained,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.dynamic.fast_paths.prepared_ops import PreparedPullback, pushing
+from minigrad.dynamic.fast_paths.prepared_ops import PreparedPullback, make_push
 from minigrad.ops.rows import RowGradient
 
 ndarray, add_arrays = np.ndarray, np.add
@@ -33,5 +33,5 @@ def sweep_in_place(nodes: Sequence[Any], gradients: dict[Any, Any], drop: bool) 
             g = g.dense() if type(g) is RowGradient else g
             pullback = node._pullback
             prepared = type(pullback) is PreparedPullback
-            push = pullback.push if prepared else pushing(pullback.pull)
+            push = pullback.push if prepared else make_push(pullback.pull)
             push(g, node, gradients, add, drop)

@@ -62,7 +62,7 @@ def prepared(
     they have one; the rule is then written out, unless attributes may take too many values.
     """
     ranks = tuple([len(getattr(x, "shape", ())) for x in arrays])
-    fixed = _fixed(attrs)
+    fixed = _fixed_attrs(attrs)
     for key in ((mask, kind, None, fixed), (mask, kind, ranks, fixed)):
         if key in op.memo:
             found: PreparedPullback = op.memo[key]
@@ -70,15 +70,17 @@ def prepared(
     values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
     specs = [Spec(x.shape, x.dtype) for x in values]
     needs = retained(op, mask, specs, attrs)
-    make = functools.partial(_made, op, needs, specs, kind, ranks, None if fixed is None else attrs)
+    make = functools.partial(
+        _make_pullback, op, needs, specs, kind, ranks, None if fixed is None else attrs
+    )
     made = make(())
     if op.broadcasts and len(ranks) > 1 and (op.elementwise or max(ranks) > 2):
-        made = replace(made, stretched=_Stretched(make))
+        made = replace(made, stretched=_BroadcastPullbacks(make))
     op.memo[mask, kind, made.ranks, fixed] = made
     return made
 
 
-def _fixed(attrs: Attrs) -> Hashable:
+def _fixed_attrs(attrs: Attrs) -> Hashable:
     """Return attributes for which a rule may be written out; None: they could take many values."""
     items = tuple(attrs.items())
     try:
@@ -87,7 +89,7 @@ def _fixed(attrs: Attrs) -> Hashable:
         return None
 
 
-class _Stretched(dict[tuple[int, ...], PreparedPullback]):
+class _BroadcastPullbacks(dict[tuple[int, ...], PreparedPullback]):
     """Pullbacks for repeated operands, made when such are met."""
 
     def __init__(self, make: Callable[[tuple[int, ...]], PreparedPullback]) -> None:
@@ -99,7 +101,7 @@ class _Stretched(dict[tuple[int, ...], PreparedPullback]):
         return made
 
 
-def _made(
+def _make_pullback(
     op: Op,
     needs: Retained,
     specs: Sequence[Spec],
@@ -110,7 +112,7 @@ def _made(
 ) -> PreparedPullback:
     """Make a pullback; it sums the gradients of the operands `fit` over the repeated axes."""
     pull: Pull = functools.partial(apply_rules, op, needs, fit)
-    push, rules = pushing(pull), GeneratedRules()
+    push, rules = make_push(pull), GeneratedRules()
     if len(ranks) <= 2 and needs.wrt:
         rules = from_kernels(op, needs, specs, kind, attrs, fit) or from_rules(op, needs, fit)
     if rules.source:
@@ -147,7 +149,7 @@ def kernel_of(
     return quick_kernel(op) or functools.partial(op.run, None)
 
 
-def pushing(pull: Pull) -> Push:
+def make_push(pull: Pull) -> Push:
     """Turn `pull` into `push`, see `PreparedPullback`."""
 
     def push(
@@ -166,6 +168,6 @@ def pushing(pull: Pull) -> Push:
 
 
 @functools.cache
-def mixed(one: Dtype, other: Dtype) -> tuple[Dtype, Dtype]:
+def interned_pair(one: Dtype, other: Dtype) -> tuple[Dtype, Dtype]:
     """Return two data types as the same pair each time, so that `is` tells whether they are."""
     return one, other

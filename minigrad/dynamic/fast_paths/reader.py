@@ -35,8 +35,13 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import INSIDE, caller
 from minigrad.dynamic.changes import share
 from minigrad.dynamic.fast_paths.inplace_sweep import sweep_in_place
-from minigrad.dynamic.fast_paths.prepared_ops import PreparedPullback, kernel_of, mixed, prepared
-from minigrad.dynamic.recorder import NONE, TapeReader, as_view, looks_at
+from minigrad.dynamic.fast_paths.prepared_ops import (
+    PreparedPullback,
+    interned_pair,
+    kernel_of,
+    prepared,
+)
+from minigrad.dynamic.recorder import NONE, TapeReader, as_view, is_view_of
 from minigrad.dynamic.tape import TapeNode
 from minigrad.ops.methods import Value
 
@@ -197,7 +202,7 @@ class FastReader(TapeReader):
             result.creator = node
             result.requires_grad = True
             result._grad = result.name = None
-            if may_view and looks_at(y, a):
+            if may_view and is_view_of(y, a):
                 share(result, x)
             return result
 
@@ -254,7 +259,7 @@ class FastReader(TapeReader):
                     if kind is not b.dtype:
                         if converts:
                             return general(op, (x, z), attrs)
-                        kind = mixed(kind, b.dtype)
+                        kind = interned_pair(kind, b.dtype)
                 x_wants, z_wants = x.requires_grad, z.requires_grad
                 if x_wants:
                     pullback = both if z_wants else left
@@ -314,7 +319,7 @@ class FastReader(TapeReader):
             node = TapeNode()
             if x_wants:
                 node._source = x.creator or x
-            elif x_kind is tensor:  # what `stub` gives
+            elif x_kind is tensor:  # what `operand_stub` gives
                 node._source = (a.shape, a.dtype, x.name) if type(a) is ndarray else a
             else:
                 node._source = x

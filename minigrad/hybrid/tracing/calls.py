@@ -22,7 +22,7 @@ from minigrad.core.locks import Lock
 from minigrad.diagnostics.errors import VerifyError
 from minigrad.diagnostics.source import caller
 from minigrad.dynamic.changes import changes
-from minigrad.dynamic.recorder import NONE, stub
+from minigrad.dynamic.recorder import NONE, operand_stub
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
@@ -164,7 +164,7 @@ class CallableBody:
         count = len(self.body.outputs)
         saved = SavedValues(derivative, results[count:], arrays)
         wrt = derivative.kept.wrt
-        inputs = [(x.creator or x) if i in wrt else stub(x) for i, x in enumerate(operands)]
+        inputs = [(x.creator or x) if i in wrt else operand_stub(x) for i, x in enumerate(operands)]
         place = caller(sys._getframe(1))
         first, *more = derivative.outputs
         about = results[first] if not more else float32.type(0)
