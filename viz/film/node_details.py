@@ -26,12 +26,12 @@ def node_details(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, lis
     found = {}
     for n in picture.nodes:
         births = [(r.label, tracks[r.id].born) for r in readers.get(n.id, ())]
-        entries = [*about(tracks[n.id]), *_uses(n, tracks[n.id], births)]
+        entries = [*fact_texts(tracks[n.id]), *_uses(n, tracks[n.id], births)]
         found[n.id] = sorted(entries, key=lambda entry: (entry[0], SLOTS.index(entry[1])))
     return found
 
 
-def about(track: Track) -> Iterator[Answer]:
+def fact_texts(track: Track) -> Iterator[Answer]:
     """Yield all answers but where the value goes, which depends on its readers."""
     facts, born = track.facts, _creation_step(track)
     if facts.maker:
@@ -46,7 +46,9 @@ def about(track: Track) -> Iterator[Answer]:
         if pairs:
             yield step, "in", row("details_in", operands=_joined(pairs, ", ", "，"))
     yield from ((step, "gradient", _gradient(track, step, s.text)) for step, s in track.gradients)
-    yield from ((max(born, track.gradients_built), slot, text) for slot, text in _way_back(facts))
+    yield from (
+        (max(born, track.gradients_built), slot, text) for slot, text in _gradient_texts(facts)
+    )
     if facts.line:
         yield born, "line", row("details_line", line=facts.line)
 
@@ -84,7 +86,7 @@ def _gradient(track: Track, step: int, total: str) -> Pair:
     return row("details_gradient_sum", total=total, shares=_joined(froms, " + ", " + "))
 
 
-def _way_back(facts: Facts) -> Iterator[tuple[str, Pair]]:
+def _gradient_texts(facts: Facts) -> Iterator[tuple[str, Pair]]:
     """Yield the formula of each operand's gradient from the upstream one, and what it needs."""
     if facts.rules:
         pairs = [_gradient_rule(*rule, times) for rule, times in Counter(facts.rules).items()]

@@ -9,7 +9,7 @@ from typing import Any
 
 from viz.film.film import Film
 from viz.film.listing import listing
-from viz.film.node_details import about as about_node
+from viz.film.node_details import fact_texts as about_node
 from viz.film.node_details import node_details
 from viz.film.states import calls, on_cards
 from viz.page.rooms import card_spaces

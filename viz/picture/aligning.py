@@ -25,29 +25,29 @@ def alignment(one: Picture, other: Picture) -> dict[str, str]:
     ['Placeholder', 'new Constant', 'new Add', 'Tanh', 'Constant', 'Mul']
     """
     found: dict[str, str] = {}
-    _upwards(one, other, found)
-    _downwards(one, other, found)
+    _match_up(one, other, found)
+    _match_down(one, other, found)
     _in_order(one, other, found)
     return found
 
 
-def _about(node: PictureNode) -> tuple[Hashable, ...]:
+def _box_key(node: PictureNode) -> tuple[Hashable, ...]:
     """Return what identifies a box by itself: a leaf's kind and name, an operator's type."""
     return (node.op,) if node.inputs else (node.kind, node.name)
 
 
-def _upwards(one: Picture, other: Picture, found: dict[str, str]) -> None:
+def _match_up(one: Picture, other: Picture, found: dict[str, str]) -> None:
     known: dict[Hashable, list[str]] = {}
     for n in one.nodes:
-        known.setdefault((*_about(n), n.inputs), []).append(n.id)
+        known.setdefault((*_box_key(n), n.inputs), []).append(n.id)
     for n in other.nodes:
         inputs = tuple(found.get(i, "") for i in n.inputs)
-        same = known.get((*_about(n), inputs))
+        same = known.get((*_box_key(n), inputs))
         if same:
             found[n.id] = same.pop(0)
 
 
-def _downwards(one: Picture, other: Picture, found: dict[str, str]) -> None:
+def _match_down(one: Picture, other: Picture, found: dict[str, str]) -> None:
     nodes = [{n.id: n for n in p.nodes} for p in (one, other)]
     taken = set(found.values())
     ends = [[n.id for n in p.nodes if n.is_output] for p in (one, other)]

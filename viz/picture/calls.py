@@ -65,7 +65,7 @@ class Calls:
         return _joined("/".join(groups[0][:shared]), f"{called}.parameters")
 
 
-def called(name: str) -> str:
+def layer_name(name: str) -> str:
     """Return the name of a layer without the number of its call.
 
     >>> called("linear (2)")
@@ -98,7 +98,7 @@ def _loops(code: CodeType) -> list[tuple[int, int, str]]:
     return [(s.argval, s.offset, LOOPS[steps[s.argval].opname != "FOR_ITER"]) for s in back]
 
 
-def written(node: BaseNode, index: int) -> str:
+def source_name(node: BaseNode, index: int) -> str:
     """Return an operand's name in the user's line: "w" for the second of `h @ w`; else ""."""
     with suppress(SyntaxError, AttributeError, IndexError):
         line: Any = ast.parse(node.where.parts[1], mode="eval").body
@@ -110,13 +110,13 @@ def written(node: BaseNode, index: int) -> str:
     return ""
 
 
-def written_names(nodes: Iterable[BaseNode]) -> dict[int, str]:
+def source_names(nodes: Iterable[BaseNode]) -> dict[int, str]:
     """Return the names of tensors in the lines that read them, by `id`."""
     found: dict[int, str] = {}
     for node in nodes:
         for i, x in enumerate(node.inputs):
             if isinstance(x, Tensor):
-                found[id(x)] = found.get(id(x)) or written(node, i)
+                found[id(x)] = found.get(id(x)) or source_name(node, i)
     return found
 
 

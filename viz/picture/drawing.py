@@ -64,7 +64,7 @@ def render(
     cards = (drawing.card(n.id, states.get(n.id, State())) for n in picture.nodes)
     clocks = [room.languages for room in (rooms or {}).values() if room.clock]
     spoken = "both" if any("both" in languages for languages in clocks) else get_language()
-    return _whole(
+    return _svg_page(
         drawing.there, "".join([*frames, *edges, *cards]), title, spoken if clocks else ""
     )
 
@@ -244,9 +244,9 @@ def _direction(
         max(sum(w + ASIDE for w, _ in rank) for rank in sizes) + beside,
         sum(max(h for _, h in rank) for rank in sizes) + gaps * fall + along,
     )
-    right, below = _seen(*across, width, high), _seen(*down, width, high)
+    right, below = _fit_scale(*across, width, high), _fit_scale(*down, width, high)
     rows = range(2, len(columns) + 1)
-    wraps = max((_seen(across[0] / n, n * across[1], width, high) for n in rows), default=0)
+    wraps = max((_fit_scale(across[0] / n, n * across[1], width, high) for n in rows), default=0)
     followed = FOLLOWED if width > high else STRAIGHT
     if not picture.edges or (below > right and below > followed * wraps):
         return True, fall
@@ -261,12 +261,12 @@ def _columns(picture: Picture) -> list[list[str]]:
     return [columns[rank] for rank in sorted(columns)]
 
 
-def _seen(wide: float, tall: float, width: int, high: int) -> float:
+def _fit_scale(wide: float, tall: float, width: int, high: int) -> float:
     """Return the scale at which all of it is visible at once."""
     return min(1, width / wide, high / tall)
 
 
-def _whole(there: Places, inside: str, title: str, spoken: str) -> str:
+def _svg_page(there: Places, inside: str, title: str, spoken: str) -> str:
     """Return the <svg> element, never shrunk, since what is too small cannot be read.
 
     spoken: what its clocks say where a page shows both languages: that for which they have room.
@@ -298,15 +298,15 @@ def _lane_sides(picture: Picture, courses: Mapping[str, Course]) -> dict[str, in
             beside.setdefault((e.source, e.target), []).append(e.id)
     sides = {}
     for ids in beside.values():
-        placed = sorted(ids, key=lambda i: _bulge(courses[i].points))
+        placed = sorted(ids, key=lambda i: _bow(courses[i].points))
         for k, i in enumerate(placed):
             points, last = courses[i].points, len(placed) - 1
-            inner = not last and _bulge(points) > _bulge((points[0], points[-1])) + ASIDE
+            inner = not last and _bow(points) > _bow((points[0], points[-1])) + ASIDE
             sides[i] = -1 if inner or 2 * k < last else 1
     return sides
 
 
-def _bulge(points: tuple[Point, ...]) -> float:
+def _bow(points: tuple[Point, ...]) -> float:
     """Return how far the middle of a curve is to the side of its chord's direction."""
     (x, y), (dx, dy) = points[len(points) // 2], _normal(points)
     return x * dx + y * dy

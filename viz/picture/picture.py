@@ -22,7 +22,7 @@ from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, labels
 from viz.picture import foreign_engines
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
-from viz.picture.calls import Calls, in_layer, written, written_names
+from viz.picture.calls import Calls, in_layer, source_name, source_names
 from viz.picture.formula import sign
 from viz.picture.repeats import grouped
 from viz.words.text import row_text
@@ -216,7 +216,7 @@ def tape_picture(
 ) -> Picture:
     """Return the picture of these nodes of a tape, in the order recorded."""
     nodes = [*nodes]
-    names = {**written_names(nodes), **{i: name for i, name in names.items() if name}}
+    names = {**source_names(nodes), **{i: name for i, name in names.items() if name}}
     build = _Builder("dynamic", nodes, names, bodies)
     for leaf in leaves:
         _leaf(build, leaf, leaf, "")
@@ -248,7 +248,7 @@ def _operand(build: _Builder, node: TapeNode, index: int, x: Any) -> str:
         return _leaf(build, x, x, node.scope)
     key = (node, index)  # a number, or an array without gradient
     if isinstance(x, Spec):
-        name = getattr(x, "name", None) or written(node, index)
+        name = getattr(x, "name", None) or source_name(node, index)
         about = {"shape": _shape(x), "dtype": str(x.dtype)}
         return build.node(key, kind="input", op="data", name=name, **about)
     about = {"name": number(x), "shape": "()", "dtype": str(np.asarray(x).dtype)}

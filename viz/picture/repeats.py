@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from viz.picture.boxes import EASY, GIVEN, Picture, PictureNode, paths
-from viz.picture.calls import called, repeated_call
+from viz.picture.calls import layer_name, repeated_call
 
 FEW = 40  # boxes that are seen as they are; of more, however folded, rounds are groups
 LONGEST = 256  # boxes of a round that is found
@@ -48,7 +48,7 @@ def _with_rounds(picture: Picture) -> Picture:
     computing = [b for b in boxes if b.kind not in GIVEN]
     about = [(_about(b, members, nodes), b.line) for b in computing]
     around: dict[str, str] = {}  # node -> the group that it gets
-    layers = {called(path) for path in picture.groups}
+    layers = {layer_name(path) for path in picture.groups}
     counts: Counter[str] = Counter()  # rounds so far, by name
     for start, period, rounds in _repetitions(about, max(EASY, round(SHARE * len(about)))):
         first = computing[start : start + period]
@@ -107,8 +107,8 @@ def _about(
     """
     if box.kind != "group":
         return box.kind, box.op, box.shape, box.group
-    if called(box.name) != box.name:
-        return called(box.name)
+    if layer_name(box.name) != box.name:
+        return layer_name(box.name)
     inside = (nodes[i] for i in members[box.id])
     return tuple((n.kind, n.op, n.shape) for n in inside if n.kind not in GIVEN)
 

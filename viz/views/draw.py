@@ -23,7 +23,7 @@ from viz.page.player import Player
 from viz.page.rooms import card_spaces
 from viz.picture import drawing
 from viz.picture.boxes import paths
-from viz.picture.calls import called
+from viz.picture.calls import layer_name
 from viz.picture.cards import one_language
 from viz.picture.foreign_engines import is_foreign
 from viz.picture.formula import heading
@@ -169,7 +169,7 @@ def _named(full: Picture, names: Collection[str]) -> frozenset[str]:
     found = set()
     for name in names:
         last = {path: path.rpartition("/")[2] for path in full.groups}
-        meant = {path for path in last if name in (path, last[path], called(last[path]))}
+        meant = {path for path in last if name in (path, last[path], layer_name(last[path]))}
         meant |= {path for path, label in owned if label == name}
         if not meant:
             known = ", ".join(dict.fromkeys([*full.groups, *(label for _, label in owned)]))

@@ -41,7 +41,7 @@ def verdict(model: Captured) -> Pair:
     """Say how far values and gradients are from the original's, and which operators call it."""
     gaps = model.gaps()
     right = max(gaps) <= TOLERANCE
-    forward_only = no_backward(model)
+    forward_only = why_no_backward(model)
     precise = None if right else _gaps_in_float64(model)
     key = "model_checked" if right else "model_differs" if precise is None else "model_rounded"
     if right and forward_only:
@@ -51,7 +51,7 @@ def verdict(model: Captured) -> Pair:
         fields |= {"exact_values": _number(precise[0]), "exact_gradients": _number(precise[1])}
     said = [row(key, **fields, allowed=f"{TOLERANCE:g}")]
     right = right or precise is not None
-    said += [*([] if right else _where(model, *gaps)), *forward_only, *_about(model)]
+    said += [*([] if right else _where(model, *gaps)), *forward_only, *_remarks(model)]
     pair = _joined(said)
     return Right(pair) if right else pair
 
@@ -82,7 +82,7 @@ def _where(model: Captured, values: float, gradients: float) -> Iterator[Pair]:
         yield row("model_gradient_from", name=name)
 
 
-def _about(model: Captured) -> Iterator[Pair]:
+def _remarks(model: Captured) -> Iterator[Pair]:
     """Yield the remarks about a model besides the numbers."""
     about, system = model.about, model.system
     yield from about.notes
@@ -107,7 +107,7 @@ def _rule_of(rule: Rule) -> str:
     return name if line is None else f"{name} ({Location(*line).place})"
 
 
-def no_backward(model: Captured) -> list[Pair]:
+def why_no_backward(model: Captured) -> list[Pair]:
     """Return why there is no backward pass; an empty list if there is one."""
     if (refused := model.about.refused) is not None:
         fields = {"system": model.system, "reason": refused.reason}
@@ -134,7 +134,7 @@ def play_beside(model: Any, inputs: Sequence[Any]) -> Player | None:
     dynamic = replay_tape(tensors, {}, {}, names)
     static = replay_graph(list(graph.outputs), graph.feeds, None, {})
     films = [_raise_if_failed(dynamic).timed(), _raise_if_failed(static).timed()]
-    apart = _apart(*films)
+    apart = _max_gap(*films)
     key = "model_beside_recorded" if graph.about.recorded else "model_beside"
     checked = verdict(graph)
     verdict_text = _joined([checked, row(key, difference=_number(apart))])
@@ -150,7 +150,7 @@ def _raise_if_failed(film: Film) -> Film:
     return film
 
 
-def _apart(dynamic: Film, static: Film) -> float:
+def _max_gap(dynamic: Film, static: Film) -> float:
     """Return the gap between both runs' results, relative to the largest output or gradient."""
     sides = [{(k[0], k[-1]): v for k, v in film.results.items()} for film in (dynamic, static)]
     found = 0.0

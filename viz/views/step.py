@@ -28,13 +28,13 @@ from viz.film.replay import numbers_of, replay_graph, replay_tape
 from viz.film.score import with_final_counts
 from viz.page.player import Player
 from viz.page.sliders import Sliders
-from viz.picture.calls import written_names
+from viz.picture.calls import source_names
 from viz.picture.foreign_engines import is_foreign
 from viz.picture.matching import matching
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
 from viz.views.explore import FirstView, ends_of, seen_whole
-from viz.views.models import no_backward, play_beside, verdict
+from viz.views.models import play_beside, verdict, why_no_backward
 from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, row, row_text
 from viz.words.user import user
@@ -88,7 +88,7 @@ def step(
 def _player_of_model(model: Captured) -> Player:
     """Return the player of a captured model; a recording of one run keeps its inputs fixed."""
     model.keep()
-    said, backward, slides = verdict(model), not no_backward(model), not model.about.recorded
+    said, backward, slides = verdict(model), not why_no_backward(model), not model.about.recorded
     return player_of(list(model.outputs), {}, model.feeds, None, said, backward, slides)
 
 
@@ -145,7 +145,7 @@ def player_of(
 def _tape_player(items: list[Tensor], names: Mapping[int, str]) -> Player:
     """Return the player of a tape, with sliders for its leaves."""
     nodes = [*ancestors(t.creator for t in items if t.creator is not None)]
-    given = {**written_names(nodes), **names}
+    given = {**source_names(nodes), **names}
     leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
     sliders = Sliders((t, t.name or given.get(id(t)) or "tensor", t._array) for t in leaves)
     return _slider_player(
