@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-def _along_axis(name: str) -> Any:
+def _axis_shape_rule(name: str) -> Any:
     def shape(x: Shape, axis: int = -1) -> Shape:
         positive_axis(name, axis, x)
         return x
@@ -67,7 +67,7 @@ SCORES = (Sample([(2, 3)]), Sample([(3,)]), Sample([(2, 3, 4)], {"axis": 1}), Sa
 
 softmax = operator(
     "Softmax",
-    shape=_along_axis("Softmax"),
+    shape=_axis_shape_rule("Softmax"),
     run=_softmax,
     vjp=(lambda g, y, x, axis=-1: y * (g - sum(g * y, axis=axis, keepdims=True)),),
     dtype=as_float,
@@ -78,7 +78,7 @@ softmax = operator(
 )
 log_softmax = operator(
     "LogSoftmax",
-    shape=_along_axis("LogSoftmax"),
+    shape=_axis_shape_rule("LogSoftmax"),
     run=_log_softmax,
     vjp=(lambda g, y, x, axis=-1: g - exp(y) * sum(g, axis=axis, keepdims=True),),
     dtype=as_float,

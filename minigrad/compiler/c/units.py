@@ -46,7 +46,7 @@ class CUnit:
         if long:
             functions.append(STEP)
             inside = {part.block.name: part.block for parts in long for part in parts}
-            functions += [_step(block) for block in inside.values()]
+            functions += [_step_function(block) for block in inside.values()]
         for i, parts in enumerate(self._drivers):
             head, body = f"EXPORT int64_t run{i}(void *const *a, const int64_t *n)", list[str]()
             if len(parts) > MOST_CALLS:
@@ -99,7 +99,7 @@ LOOP = """\
         if ({table}[i].call(a, n, {table}[i].k)) return i + 1;"""
 
 
-def _step(block: CFunction) -> str:
+def _step_function(block: CFunction) -> str:
     """Write a function that calls a block with arguments from given places."""
     places = [f"k[{i}]" for i in range(len(block.lengths) + len(block.used))]
     head = f"static int64_t {block.name}_at(void *const *a, const int64_t *n, const int32_t *k)"
