@@ -188,6 +188,21 @@ def test_the_graph_that_is_done_shows_what_the_other_is_about(page: Page, tmp_pa
     assert len(places) > 1, "else nothing moved"
 
 
+@pytest.mark.parametrize("width", [770, 820])
+def test_equal_bars_are_seen_as_that_many_at_every_scale(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 780})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(saved("traces").as_uri())
+    painted(page)
+    page.evaluate("() => document.querySelector('.mg-board').scrollIntoView()")
+    green = np.subtract(*pixels(page)[..., [1, 0]].transpose(2, 0, 1))
+    found = {sign: green[place] for sign, place in boxes(page) if sign in "x×+"}
+    assert found.keys() == {"x", "×", "+"}
+    for sign, card in found.items():
+        row = card[card.sum(1).argmax()] > 0.9 * card.max()
+        assert np.count_nonzero(np.diff(row.astype(int)) == 1) == 4, sign
+
+
 def pixels(page: Page) -> np.ndarray[Any, Any]:
     return np.asarray(mpl_image.imread(io.BytesIO(page.screenshot()))[..., :3])
 
