@@ -203,6 +203,28 @@ def test_equal_bars_are_seen_as_that_many_at_every_scale(page: Page, width: int)
         assert np.count_nonzero(np.diff(row.astype(int)) == 1) == 4, sign
 
 
+def test_small_cards_and_frames_keep_their_words_and_tips(page: Page) -> None:
+    page.set_viewport_size({"width": 770, "height": 780})
+    page.goto(saved("step calls").as_uri())
+    painted(page)
+    names = page.locator(".mg-short-sign").all_text_contents()
+    assert "parameters" in names, "of rnncell.parameters, for which there is no room"
+    page.goto(saved("branches").as_uri())
+    speak(page, "zh")
+    beyond = """all => all.filter(g => g.checkVisibility()).map(g => {
+        const [name, frame] = ["-name", ""].map(x => g.querySelector(`.mg-frame${x}`));
+        return frame.getBoundingClientRect().right - name.getBoundingClientRect().right;
+    })"""
+    inside = page.locator("g.cluster").evaluate_all(beyond)
+    assert len(inside) == 2
+    assert min(inside) > 4, inside
+    page.goto(saved("passes").as_uri())
+    painted(page)
+    tip = page.locator("g.edge.mg-new > .mg-tip").first
+    look = tip.evaluate("tip => [getComputedStyle(tip).stroke, getComputedStyle(tip).fill]")
+    assert look[0] == look[1], "else the thicker line hides it"
+
+
 def pixels(page: Page) -> np.ndarray[Any, Any]:
     return np.asarray(mpl_image.imread(io.BytesIO(page.screenshot()))[..., :3])
 

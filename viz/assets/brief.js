@@ -13,12 +13,13 @@ const written = once((/** @type {string} */ text) => measured(text, BRIEF.font))
 
 /**
  * A text, shortened to a width; "" where too little of it would be left to be read. Of one of many
- * calls the name is left, of a strip of them how many there are.
+ * calls the name is left, of a strip of them how many there are, of a module's parameter its own name.
  * @param {string} text @param {number} wide
  */
 function shortened(text, wide) {
   const less = text.match(/ (× \d+)$/)?.[1] ?? text.replace(/ \(\d+\)$/, "");
-  for (const one of [text, less]) if (written(one) <= wide) return one;
+  const own = text.match(/\.([A-Za-z_]\w*)$/)?.[1] ?? less;
+  for (const one of [text, less, own]) if (written(one) <= wide) return one;
   for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end >= Math.max(LETTERS, text.length / 3); end--)
     if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
   return "";
@@ -76,20 +77,20 @@ function nameFrame(g, scale, cards) {
   const places = (arm ? [[arm, 1], [arm, 0]] : [[name, 0], [last, 0], [last, 1]]).map(([word, end]) => {
     const said = /** @type {string | Pair} */ (word);
     const long = Math.max(...[said].flat().map(written)) / scale;
-    return { said, from: end ? left + wide - edge - long : left + edge, long };
+    return { said, end, from: end ? left + wide - edge - long : left + edge, long };
   });
   const low = top + (BRIEF.line + (arm ? 3 : -1)) / scale;
   const fits = places.filter(({ long }) => long <= wide - edge);
   const free = fits.find(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
-  const { said, from } = free ?? fits[0] ?? { said: "", from: left };
+  const { said, end, from, long } = free ?? fits[0] ?? { said: "", end: 0, from: left, long: 0 };
   if (typeof said === "string") text.textContent = said;
   else {
     text.textContent = "";
     bilingual(said, text);
   }
-  text.setAttribute("x", String(from));
+  text.setAttribute("x", String(end ? from + long : from)); // a font that comes later may be wider than measured
   text.setAttribute("y", String(top + (BRIEF.line + (arm ? 1 : -1.5)) / scale));
-  text.setAttribute("text-anchor", "start");
+  text.setAttribute("text-anchor", end ? "end" : "start");
 }
 
 /** The same for one card whose words have changed. @param {Element} g */
