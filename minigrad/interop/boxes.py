@@ -36,7 +36,7 @@ def opaque_node(
     made = []
     for i, spec in enumerate(specs):
         to = range(len(operands)) if passing is None else [k for y, k in passing if y == i]
-        made.append(_part(name, system, call, pull, i, spec, to)(*operands))
+        made.append(_output_op(name, system, call, pull, i, spec, to)(*operands))
     return made
 
 
@@ -71,7 +71,7 @@ def opaque_call(
     if own_rule:
         title = f"a gradient rule of its own: calls {system}", f"自带梯度规则：调用 {system}"
     read = ", ".join(f"{{{i}}}" for i in range(len(operands)))
-    op = _joint(f"{system}_{name}", call, specs, back, title, f"{system}.{name}({read})")
+    op = _multi_output_op(f"{system}_{name}", call, specs, back, title, f"{system}.{name}({read})")
     return output_nodes(op(*operands), len(specs))
 
 
@@ -100,10 +100,12 @@ def _gradients(
 
     specs = [Spec(xs[i].spec.shape, xs[i].dtype) for i in positions]
     title = (f"gradient computed by {system}", f"由 {system} 计算的梯度")
-    return _joint(f"{system}_{name}_gradient", call, specs, (), title, f"{system}.{name}′({{0}})")
+    return _multi_output_op(
+        f"{system}_{name}_gradient", call, specs, (), title, f"{system}.{name}′({{0}})"
+    )
 
 
-def _joint(
+def _multi_output_op(
     name: str, call: Call, specs: Sequence[Spec], vjp: Any, title: Title, formula: str
 ) -> Op:
     def kernel(out: Array | None, *arrays: Array, **attrs: Any) -> Any:
@@ -112,7 +114,7 @@ def _joint(
 
     return Op(
         name.replace(".", "_"),
-        shape=_by_infer,
+        shape=_no_shape_rule,
         run=kernel,
         vjp=vjp,
         infer=lambda given, attrs: TupleSpec.of(specs),
@@ -122,7 +124,7 @@ def _joint(
     )
 
 
-def _part(
+def _output_op(
     name: str, system: str, call: Call, pull: Pull, index: int, spec: Spec, to: Collection[int]
 ) -> Op:
     def infer(specs: Sequence[Spec], attrs: Attrs) -> Spec:
@@ -135,12 +137,12 @@ def _part(
         found: list[Any] = [None] * len(xs)
         for i in wrt:
             if xs[i].dtype.kind in "fc" and i in to:
-                found[i] = _gradient(name, system, pull, index, i)(g, *xs)
+                found[i] = _gradient_op(name, system, pull, index, i)(g, *xs)
         return found
 
     return Op(
         f"{system}_{name}".replace(".", "_"),
-        shape=_by_infer,
+        shape=_no_shape_rule,
         run=kernel,
         vjp=back,
         infer=infer,
@@ -150,7 +152,7 @@ def _part(
     )
 
 
-def refused(name: str, system: str) -> Op:
+def failed_op(name: str, system: str) -> Op:
     """Return a drawable operator for a call of another system that could not run."""
 
     def nothing(*operands: Any, **attrs: Any) -> Any:
@@ -158,7 +160,7 @@ def refused(name: str, system: str) -> Op:
 
     return Op(
         f"{system}_{name}".replace(".", "_"),
-        shape=_by_infer,
+        shape=_no_shape_rule,
         run=nothing,
         infer=nothing,
         inputs=None,
@@ -166,7 +168,7 @@ def refused(name: str, system: str) -> Op:
     )
 
 
-def _gradient(name: str, system: str, pull: Pull, index: int, position: int) -> Op:
+def _gradient_op(name: str, system: str, pull: Pull, index: int, position: int) -> Op:
     def infer(specs: Sequence[Spec], attrs: Attrs) -> Spec:
         return specs[1 + position]
 
@@ -175,7 +177,7 @@ def _gradient(name: str, system: str, pull: Pull, index: int, position: int) -> 
 
     return Op(
         f"{system}_{name}_gradient".replace(".", "_"),
-        shape=_by_infer,
+        shape=_no_shape_rule,
         run=kernel,
         infer=infer,
         inputs=None,
@@ -184,6 +186,6 @@ def _gradient(name: str, system: str, pull: Pull, index: int, position: int) -> 
     )
 
 
-def _by_infer(*shapes: Any, **attrs: Any) -> None:
+def _no_shape_rule(*shapes: Any, **attrs: Any) -> None:
     """Return None: `infer` computes the shape."""
     return None

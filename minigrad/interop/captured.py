@@ -67,7 +67,9 @@ class Captured:
     def gaps(self) -> tuple[float, float]:
         """Return the relative gaps of values and of gradients to the original's."""
         values, ours = self._computed
-        return gap(values, self.values), gap([*ours.values()], [*self.gradients.values()])
+        return relative_gap(values, self.values), relative_gap(
+            [*ours.values()], [*self.gradients.values()]
+        )
 
     @cached_property
     def _computed(self) -> tuple[list[Array], dict[str, Array | None]]:
@@ -99,7 +101,7 @@ class Captured:
         known = self.about.originals
         nodes = [n for n in ancestors(self.outputs) if n in known]
         pairs = zip(nodes, self._run(nodes), strict=True)
-        return next((n for n, v in pairs if gap([v], [known[n]]) > TOLERANCE), None)
+        return next((n for n, v in pairs if relative_gap([v], [known[n]]) > TOLERANCE), None)
 
     def first_gradient_apart(self) -> str | None:
         """Return the parameter or input whose gradient differs from the original's, or None.
@@ -157,7 +159,7 @@ def seed(y: Any) -> Array:
     return weights.astype(y.dtype).reshape(y.shape)[()]
 
 
-def gap(ours: Sequence[Any], theirs: Sequence[Any]) -> float:
+def relative_gap(ours: Sequence[Any], theirs: Sequence[Any]) -> float:
     """Return the largest difference of any element, relative to the largest magnitude of all.
 
     Where one side has no gradient it counts as 0. Infinite where shapes differ.
@@ -330,7 +332,7 @@ def label(name: str) -> str:
     return one_line(name).replace("/", "∕")
 
 
-def users(filename: str, library: str) -> bool:
+def is_user_file(filename: str, library: str) -> bool:
     """Return whether a file is the user's: it is neither a library's nor this package's.
 
     library: the folder of the system itself, which may be anywhere.

@@ -54,12 +54,12 @@ class TaskFile:
     executor: str
 
     def __call__(self, *operands: Array) -> Any:
-        program = ready(self, threading.get_ident())
+        program = load_part(self, threading.get_ident())
         return program(dict(zip(program.graph.inputs, operands, strict=True)))
 
 
 @functools.lru_cache(KEPT)
-def ready(part: TaskFile, thread: int) -> Program:
+def load_part(part: TaskFile, thread: int) -> Program:
     """Load a part's program; each thread has its own, since programs aren't reentrant."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.graph"
@@ -112,7 +112,7 @@ def to_dask(
     _expect_pure(graph)
     feeds = _checked_feeds(graph, feed_dict)
     sizes = _sizes(graph, feeds, shards)
-    parts = [_part(graph, nodes, program.executor) for nodes in grouped(graph, tasks)]
+    parts = [_build_part(graph, nodes, program.executor) for nodes in group_nodes(graph, tasks)]
     token = token or _graph_hash(parts, feeds, program.variables)
     fixed = {v: np.array(x) for v, x in program.variables.items()}
     split = {x for x in feeds if _is_batched(x)} if shards > 1 else set()
@@ -175,7 +175,9 @@ def run_schedule(
     graph, at = program.graph, f"-{secrets.token_hex(6)}"  # to be run, not cached
     _expect_pure(graph)
     feeds = _checked_feeds(graph, feed_dict)
-    pieces = [_part(graph, nodes, program.executor) for nodes in grouped(graph, "kernels")]
+    pieces = [
+        _build_part(graph, nodes, program.executor) for nodes in group_nodes(graph, "kernels")
+    ]
     given = {**{v: np.array(x) for v, x in program.variables.items()}, **feeds}
     values = {x: delayed(v, name=f"{_key(x)}{at}", traverse=False) for x, v in given.items()}
     spans: dict[Node, Any] = {}
@@ -232,7 +234,7 @@ def _measured(
 # ---- Parts ---------------------------------------------------------------------------------------
 
 
-def grouped(graph: Graph, tasks: str | int) -> list[list[Node]]:
+def group_nodes(graph: Graph, tasks: str | int) -> list[list[Node]]:
     """Group computing nodes into tasks: one each, chains, a number of runs, or one for all.
 
     A chain goes on as long as a result is read by one node alone, which reads no other. Runs are
@@ -276,7 +278,7 @@ class Piece:
     node: Node  # the first of them, which represents them all
 
 
-def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
+def _build_part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
     """Build a separate program of some nodes, fed with what they read from outside."""
     inside = {*nodes}
     outside = {x for n in graph.nodes if n not in inside for x in n.inputs} | {*graph.outputs}

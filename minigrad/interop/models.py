@@ -24,7 +24,7 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
     return next((s.capture(model, inputs) for s in SYSTEMS if s.belongs(model, inputs)), None)
 
 
-def prepared(
+def with_loss_and_args(
     model: Any, inputs: Sequence[Any], named: Mapping[str, Any], loss: Callable[[Any], Any] | None
 ) -> tuple[Any, Sequence[Any]]:
     """Return a model, followed by a loss if there is one, and its inputs by position.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler import Program
-from minigrad.interop.dask import grouped, to_dask
+from minigrad.interop.dask import group_nodes, to_dask
 from viz.picture.picture import brief
 from viz.views.tables import Table
 from viz.words.text import ROWS, Pair, row, row_text
@@ -60,7 +60,7 @@ def granularity(
         laters = [to_dask(program, *how, token=secrets.token_hex(6)) for _ in range(1 + REPEATS)]
         runs = [functools.partial(later.compute, scheduler=scheduler) for later in laters]
         found, took = result_and_best_time(runs)
-        count = split * len(grouped(program.graph, tasks))
+        count = split * len(group_nodes(program.graph, tasks))
         cells = (str(count), _ms(took), f"{took / seconds:.3g}", f"{_distance(here, found):.1g}")
         rows.append((words, *map(_both, cells)))
     names = ("way", "tasks", "time", "times", "apart")

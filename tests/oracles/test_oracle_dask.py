@@ -13,7 +13,7 @@ import pytest
 
 import minigrad as mg
 import minigrad_lessons as lessons
-from minigrad.interop.dask import grouped
+from minigrad.interop.dask import group_nodes
 from viz.picture import layout
 
 dask = pytest.importorskip("dask")
@@ -160,7 +160,7 @@ def test_a_schedule_runs_on_dask_and_is_measured(client: Any, where: str) -> Non
 
 def test_coarser_is_fewer() -> None:
     graph = mlp()[0].optimize()
-    counts = [len(grouped(graph, tasks)) for tasks in ("kernels", "regions", 3, "whole")]
+    counts = [len(group_nodes(graph, tasks)) for tasks in ("kernels", "regions", 3, "whole")]
     assert counts == sorted(counts, reverse=True)
     assert counts[2:] == [3, 1]
     assert counts[0] > counts[1]

@@ -14,7 +14,7 @@ from minigrad.core import Spec, float32
 from minigrad.core.events import Event, listen
 from minigrad.diagnostics.source import SavedLine
 from minigrad.interop.boxes import opaque_call, opaque_node
-from minigrad.interop.captured import About, Builder, Captured, Refused, gap, seed
+from minigrad.interop.captured import About, Builder, Captured, Refused, relative_gap, seed
 from viz.film.replay import replay_tape
 from viz.page.player import Player
 from viz.picture.summary import summarize
@@ -309,7 +309,7 @@ def test_complex_numbers_may_be_fed_only_where_they_are_declared() -> None:
     ],
 )
 def test_how_far_two_results_are_apart(ours: Any, theirs: Any, apart: float) -> None:
-    assert gap(ours, theirs) == apart
+    assert relative_gap(ours, theirs) == apart
 
 
 def test_a_function_of_ours_takes_its_inputs_behind_it() -> None:

@@ -15,7 +15,7 @@ from minigrad.diagnostics.source import function_name
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing.keys import is_array, leaves_of
 from minigrad.interop.captured import Captured
-from minigrad.interop.models import prepared
+from minigrad.interop.models import with_loss_and_args
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, labels
 from minigrad.static.feeds import check_feeds
@@ -73,7 +73,7 @@ def seen_whole(
     if hasattr(type(obj), "named_modules") and sum(1 for _ in obj.modules()) > FEW:
         announce("progress_capture")
     try:
-        model = try_capture(*prepared(obj, inputs, named, loss))
+        model = try_capture(*with_loss_and_args(obj, inputs, named, loss))
     except TraceError as error:
         if whole is False or (made := stopped_explorer(obj, error)) is None:
             raise

@@ -9,8 +9,8 @@ import numpy as np
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import Location
-from minigrad.interop.captured import TOLERANCE, Captured, Rule, gap
-from minigrad.interop.models import beside, capture, prepared
+from minigrad.interop.captured import TOLERANCE, Captured, Rule, relative_gap
+from minigrad.interop.models import beside, capture, with_loss_and_args
 from viz.film.film import Film
 from viz.film.replay import replay_graph, replay_tape
 from viz.page.player import Player
@@ -125,7 +125,7 @@ def why_no_backward(model: Captured) -> list[Pair]:
 
 def play_beside(model: Any, inputs: Sequence[Any]) -> Player | None:
     """Play a PyTorch model as it runs, beside the graph captured of it; None for other things."""
-    both = _located(beside, *prepared(model, inputs, {}, None))
+    both = _located(beside, *with_loss_and_args(model, inputs, {}, None))
     if both is None:
         return None
     graph, tensors = both
@@ -158,5 +158,5 @@ def _max_gap(dynamic: Film, static: Film) -> float:
         keys = [k for k in {**sides[0], **sides[1]} if k[0] == kind]
         found_there = ([side.get(k) for k in keys] for side in sides)
         left, right = ([x if x is None else np.asarray(x) for x in some] for some in found_there)
-        found = max(found, gap(left, right))
+        found = max(found, relative_gap(left, right))
     return found

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.core import Array, float32
 
 
-def filled(net: Any, filler: Any, shape: tuple[int, ...], start: float = 0.0) -> Array:
+def init_parameter(net: Any, filler: Any, shape: tuple[int, ...], start: float = 0.0) -> Array:
     """Initialize a parameter with its filler: constant, uniform, gaussian, xavier or msra.
 
     `start` is its value if no filler is given.

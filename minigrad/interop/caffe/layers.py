@@ -65,7 +65,7 @@ def pair(net: Any, p: Any, field: str, short: str, least: int) -> tuple[int, int
     return found[0], found[1]
 
 
-def one(sizes: Any) -> Any:
+def scalar_if_equal(sizes: Any) -> Any:
     """Return a single number if both sizes are equal, as a user would write it."""
     return sizes[0] if sizes[0] == sizes[1] else sizes
 
@@ -123,9 +123,9 @@ def convolution(net: Any, p: Any, x: Any) -> Made:
     spread = [(n - 1) * d + 1 for n, d in zip(size, dilation, strict=False)]
     net.expect_numbers((count, channels // groups, *spread))  # zeros between are numbers, too
     how = {
-        "stride": one(stride),
-        "padding": one(frame),
-        "dilation": one(tuple(dilation)),
+        "stride": scalar_if_equal(stride),
+        "padding": scalar_if_equal(frame),
+        "dilation": scalar_if_equal(tuple(dilation)),
         "groups": groups,
     }
     weight = net.parameter("weight", (count, channels // groups, *size), c.weight_filler)
@@ -205,12 +205,12 @@ def pooling(net: Any, p: Any, x: Any) -> Made:
     if any(a >= n for a, n in zip(frame, size, strict=True)):
         net.fail("caffe_value", "pad", value=frame, expected=f"< {size}")
     round_up = c.round_mode == 0
-    over = [beyond(*z, round_up) for z in zip(lengths, size, step, frame, strict=True)]
+    over = [window_overhang(*z, round_up) for z in zip(lengths, size, step, frame, strict=True)]
     if any(o >= n for o, n in zip(over, size, strict=True)):  # a window of nothing
         net.fail("caffe_value", "stride", value=step, expected=f"≤ {size}")
     pool = functional.avg_pool2d if c.pool else functional.max_pool2d
     if not any(over) and all(2 * a <= n for a, n in zip(frame, size, strict=True)):
-        return (pool(x, one(size), one(step), one(frame)),)
+        return (pool(x, scalar_if_equal(size), scalar_if_equal(step), scalar_if_equal(frame)),)
     net.expect_size(
         (*x.shape[:2], *(n + 2 * a + o for n, a, o in zip(lengths, frame, over, strict=True)))
     )
@@ -219,11 +219,11 @@ def pooling(net: Any, p: Any, x: Any) -> Made:
     if c.pool:
         for axis, z in enumerate(zip(lengths, size, step, frame, over, strict=True)):
             if z[-1]:
-                y = y * shares(*z).reshape((-1, 1) if axis == 0 else (1, -1))
+                y = y * window_factors(*z).reshape((-1, 1) if axis == 0 else (1, -1))
     return (y,)
 
 
-def beyond(length: int, size: int, step: int, frame: int, round_up: bool) -> int:
+def window_overhang(length: int, size: int, step: int, frame: int, round_up: bool) -> int:
     """Return how far the last window exceeds the padded length, as Caffe counts windows."""
     rest = length + 2 * frame - size
     count = (-(-rest // step) if round_up else rest // step) + 1
@@ -232,7 +232,7 @@ def beyond(length: int, size: int, step: int, frame: int, round_up: bool) -> int
     return max((count - 1) * step - rest, 0)
 
 
-def shares(length: int, size: int, step: int, frame: int, over: int) -> Array:
+def window_factors(length: int, size: int, step: int, frame: int, over: int) -> Array:
     """Return factors for means over whole windows that exclude what is beyond the padding."""
     count = (length + 2 * frame + over - size) // step + 1
     result = np.ones(count, float32)

@@ -18,7 +18,7 @@ from minigrad.diagnostics.messages import Pair, fill
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.caffe import layers
 from minigrad.interop.caffe.files import FieldBlock, Text, Weights, refuse
-from minigrad.interop.caffe.fillers import filled
+from minigrad.interop.caffe.fillers import init_parameter
 from minigrad.static import Graph, Node
 from minigrad.static.body import tensors_as_nodes
 from minigrad.static.build import build_graph, placeholder
@@ -163,7 +163,7 @@ class NetBuilder:
 
     def meets(self, rule: Any) -> bool:
         """Return whether the net's state matches a rule."""
-        state = self.text.net.with_numbers
+        state = self.text.net.state
         return (
             (not rule.HasField("phase") or PHASES[rule.phase] == self.phase)
             and (not rule.HasField("min_level") or state.level >= rule.min_level)
@@ -214,7 +214,7 @@ class NetBuilder:
                 self.fail("caffe_share", "param", name=share, shape=known.shape, found=shape)
             return known
         if array is None:
-            array = filled(self, filler, shape, start)
+            array = init_parameter(self, filler, shape, start)
         made = Tensor(array, requires_grad=True, name=name)
         if share:
             self.shared[share] = made

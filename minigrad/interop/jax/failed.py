@@ -15,9 +15,9 @@ import numpy as np
 
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import Location, SavedLine, here
-from minigrad.interop.captured import About, Builder, Refused, Stopped, frames_of, users
+from minigrad.interop.captured import About, Builder, Refused, Stopped, frames_of, is_user_file
 from minigrad.interop.jax.arguments import Arguments
-from minigrad.interop.jax.reader import SYSTEM, Reader, called, path_of
+from minigrad.interop.jax.reader import SYSTEM, Reader, callable_name, path_of
 from minigrad.static import Node
 from minigrad.static.run import Interpreter
 
@@ -63,11 +63,11 @@ class Call(NamedTuple):
         """Return the first public function of JAX behind the user's innermost line."""
         library = str(Path(jax.__file__).parent)
         frames = [*frames_of(error)]
-        own = [i for i, (f, _) in enumerate(frames) if users(f.f_code.co_filename, library)]
+        own = [i for i, (f, _) in enumerate(frames) if is_user_file(f.f_code.co_filename, library)]
         if not own:
             return cls("", (), (), None)
         line = Location(frames[own[-1]][0].f_code, frames[own[-1]][1])
-        functions = [called(frames[i][0].f_code.co_qualname) for i in own[1:]]
+        functions = [callable_name(frames[i][0].f_code.co_qualname) for i in own[1:]]
         behind = [frame for frame, _ in frames[own[-1] + 1 :]]
         modules = jax.numpy, jax.lax, jax.nn
         public = [f for f in behind if any(hasattr(m, f.f_code.co_name) for m in modules)]
@@ -203,7 +203,7 @@ def _described(jax: Any, name: str, path: Any, x: Any) -> str:
 def _line_in(message: str, library: str) -> Location | None:
     """Return the innermost user line of a traceback in an error's message, or None."""
     places = re.findall(r'File "(.+?)", line (\d+)', message)
-    own = [place for place in places if users(place[0], library)]
+    own = [place for place in places if is_user_file(place[0], library)]
     if not own:
         return None
     file, number = own[-1][0], int(own[-1][1])

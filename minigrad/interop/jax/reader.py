@@ -16,7 +16,7 @@ from minigrad.core import Array, Spec
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import Location, SavedLine, is_user_code
 from minigrad.interop.boxes import opaque_call
-from minigrad.interop.captured import TOLERANCE, Builder, Line, Refused, label, seed, users
+from minigrad.interop.captured import TOLERANCE, Builder, Line, Refused, is_user_file, label, seed
 from minigrad.interop.jax.primitives import NAMED, PRIMITIVES
 from minigrad.static import Node
 from minigrad.static.run import Interpreter
@@ -176,7 +176,9 @@ class Reader:
         """
         before, around = self.called, self.around
         self.around = self.scopes(equation)
-        if not users(getattr(inner.jaxpr.debug_info, "func_filename", None) or "", self.library):
+        if not is_user_file(
+            getattr(inner.jaxpr.debug_info, "func_filename", None) or "", self.library
+        ):
             self.called = before or self.where(equation)
         try:
             return self.read(inner.jaxpr, inner.consts, operands)
@@ -343,13 +345,13 @@ class Reader:
         for frame in traceback.frames if traceback is not None else ():
             if not is_user_code(frame.file_name):
                 break  # what is further out called us
-            if users(frame.file_name, self.library):
+            if is_user_file(frame.file_name, self.library):
                 own.append(frame)
         if not own:
             return (), None
         file, number = own[0].file_name, own[0].line_num
         line = SavedLine(file, number, linecache.getline(file, number))
-        names = [called(frame.function_name) for frame in reversed(own[:-1])]
+        names = [callable_name(frame.function_name) for frame in reversed(own[:-1])]
         return path_of(names, self.scopes(equation)), (line, 0)
 
     def scopes(self, equation: Any) -> list[str]:
@@ -367,7 +369,7 @@ def path_of(functions: Sequence[str], scopes: Sequence[str]) -> tuple[str, ...]:
     return tuple(label(name) for name in path)
 
 
-def called(name: str) -> str:
+def callable_name(name: str) -> str:
     """Return a function's name; for a callable object, its class's name."""
     *around, name = name.split(".")
     return around[-1] if name == "__call__" and around else name

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from minigrad.interop.captured import users
+from minigrad.interop.captured import is_user_file
 
 PACKAGES = {"jax", "jaxlib"}
 NAMES = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_FROM_DICT_OR_DEREF", "IMPORT_NAME"}
@@ -31,7 +31,7 @@ def mentions_jax(function: Any) -> bool:
             continue
         seen.add(id(x))
         if isinstance(x, FunctionType):
-            if x is function or users(x.__code__.co_filename, "\0"):
+            if x is function or is_user_file(x.__code__.co_filename, "\0"):
                 waiting.extend(_used(x))
         else:
             waiting.extend(_parts(x))

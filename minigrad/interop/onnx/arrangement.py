@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import OnnxCall, counted, operator, reshaped, stretched
-from minigrad.interop.onnx.lengths import Lengths, combined, lengths_of, product
-from minigrad.interop.onnx.reductions import flattened
+from minigrad.interop.onnx.call import OnnxCall, arange, broadcast, operator, reshape
+from minigrad.interop.onnx.lengths import Lengths, combine, lengths_of, product
+from minigrad.interop.onnx.reductions import flatten_to_2d
 from minigrad.interop.onnx.tensors import array_of
 
 FULL = (None, None, None)
@@ -53,13 +53,13 @@ def _reshape(call: OnnxCall) -> Any:
     if -1 in target and 0 in lengths:  # NumPy cannot say how often 0 goes into 0
         others = [n for n in target if n != -1]
         target[target.index(-1)] = 0 if 0 not in others else -1
-    return reshaped(x, target)
+    return reshape(x, target)
 
 
 @operator("Flatten")
 def _flatten(call: OnnxCall) -> Any:
     axis, rank = call.attr("axis", 1), call.rank()
-    return flattened(call, call[0], axis + rank if axis < 0 else axis)
+    return flatten_to_2d(call, call[0], axis + rank if axis < 0 else axis)
 
 
 @operator("Transpose")
@@ -137,13 +137,13 @@ def _open_slice(call: OnnxCall, x: Any, axis: int, start: Any, stop: Any, step: 
     call.expect(step > 0, f"steps={step}")
     n = call.shape()[axis]
     first, last = (
-        combined("max", combined("+", n, b), 0) if isinstance(b, int) and b < 0 else b
+        combine("max", combine("+", n, b), 0) if isinstance(b, int) and b < 0 else b
         for b in (start, stop)
     )
-    first, last = combined("min", first, n), combined("min", last, n)
-    apart = combined("+", combined("-", last, first), step - 1)
-    count = combined("max", combined("/", apart, step), 0)
-    return ops.take(x, counted(call.reader, first, count, step), axis=axis)
+    first, last = combine("min", first, n), combine("min", last, n)
+    apart = combine("+", combine("-", last, first), step - 1)
+    count = combine("max", combine("/", apart, step), 0)
+    return ops.take(x, arange(call.reader, first, count, step), axis=axis)
 
 
 @operator("Expand")
@@ -155,7 +155,7 @@ def _expand(call: OnnxCall) -> Any:
     for i, n in enumerate(lengths, lead):
         if isinstance(target[i], int) and target[i] == 1:
             target[i] = n
-    return stretched(x, target, call.reader)
+    return broadcast(x, target, call.reader)
 
 
 @operator("Tile")
@@ -164,8 +164,8 @@ def _tile(call: OnnxCall) -> Any:
     repeats = call.lengths(1)
     inner: list[Any] = [m for n in lengths for m in (1, n)]
     target = [m for r, n in zip(repeats, lengths, strict=True) for m in (r, n)]
-    result = [combined("*", r, n) for r, n in zip(repeats, lengths, strict=True)]
-    return reshaped(stretched(reshaped(x, inner), target, call.reader), result)
+    result = [combine("*", r, n) for r, n in zip(repeats, lengths, strict=True)]
+    return reshape(broadcast(reshape(x, inner), target, call.reader), result)
 
 
 @operator("ConstantOfShape")
@@ -176,7 +176,7 @@ def _constant_of_shape(call: OnnxCall) -> Any:
     known = [n for n in lengths if isinstance(n, int)]
     if len(known) == len(lengths) and math.prod(known) > 1 << 28:
         raise call.refuse(f"shape {lengths}")
-    return stretched(value.reshape(()), lengths, call.reader)
+    return broadcast(value.reshape(()), lengths, call.reader)
 
 
 @operator("Range")
@@ -185,9 +185,9 @@ def _range(call: OnnxCall) -> Any:
     if any(isinstance(x, Lengths) for x in xs):
         start, stop = call.lengths(0)[0], call.lengths(1)[0]
         step = int(call.static(2))
-        apart = combined("-", stop, start)
-        count = combined("/", combined("+", apart, step - 1), step)
-        return counted(call.reader, start, count, step)
+        apart = combine("-", stop, start)
+        count = combine("/", combine("+", apart, step - 1), step)
+        return arange(call.reader, start, count, step)
     bounds = [np.ravel(call.static(i))[0] for i in range(3)]
     count = max(0, math.ceil((float(bounds[1]) - float(bounds[0])) / float(bounds[2])))
     call.expect(count < 1 << 28, f"{count} elements")
@@ -225,8 +225,8 @@ def _padding_sources(call: OnnxCall, n: Any, before: int, after: int, mode: str)
     """Return the source positions for padding with copies along an axis, which may be open."""
     if isinstance(n, int):
         return np.pad(np.arange(n), (before, after), mode=mode)  # type: ignore[call-overload]
-    last = Lengths((combined("-", n, 1),), single=True).node()
-    place = counted(call.reader, -before, combined("+", n, before + after))
+    last = Lengths((combine("-", n, 1),), single=True).node()
+    place = arange(call.reader, -before, combine("+", n, before + after))
     if mode == "edge":
         return ops.maximum(ops.minimum(place, last), 0)
     call.expect(mode in ("reflect", "wrap"), f"mode={mode}")
@@ -241,24 +241,24 @@ def _depth_to_space(call: OnnxCall) -> Any:
     n, c, h, w = call.shape()
     call.expect(isinstance(c, int), "shape ?")
     if call.name == "SpaceToDepth":
-        tall, wide = combined("/", h, b), combined("/", w, b)
+        tall, wide = combine("/", h, b), combine("/", w, b)
         crd = call.attr("mode", "DCR") == "CRD"
         order = (0, 1, 3, 5, 2, 4) if crd else (0, 3, 5, 1, 2, 4)
-        parts = ops.transpose(reshaped(x, [n, c, tall, b, wide, b]), axes=order)
-        return reshaped(parts, [n, c * b * b, tall, wide])
+        parts = ops.transpose(reshape(x, [n, c, tall, b, wide, b]), axes=order)
+        return reshape(parts, [n, c * b * b, tall, wide])
     rest = c // (b * b)
     crd = call.attr("mode", "DCR") == "CRD"
     form = [n, rest, b, b, h, w] if crd else [n, b, b, rest, h, w]
-    parts = ops.transpose(reshaped(x, form), axes=(0, 1, 4, 2, 5, 3) if crd else (0, 3, 4, 1, 5, 2))
-    return reshaped(parts, [n, rest, combined("*", h, b), combined("*", w, b)])
+    parts = ops.transpose(reshape(x, form), axes=(0, 1, 4, 2, 5, 3) if crd else (0, 3, 4, 1, 5, 2))
+    return reshape(parts, [n, rest, combine("*", h, b), combine("*", w, b)])
 
 
 @operator("Trilu")
 def _trilu(call: OnnxCall) -> Any:
     x, k = call.ranked(), int(np.ravel(call.static(1, np.zeros(1)))[0])
     rows, columns = call.shape()[-2:]
-    down = ops.expand_dims(counted(call.reader, 0, rows), axis=1)
-    right = counted(call.reader, 0, columns)
+    down = ops.expand_dims(arange(call.reader, 0, rows), axis=1)
+    right = arange(call.reader, 0, columns)
     kept = (right - down) >= k if call.attr("upper", 1) else (right - down) <= k
     return ops.where(kept, x, np.zeros((), x.dtype)[()])
 

@@ -162,7 +162,7 @@ class OnnxCall:
         return TYPES[number]
 
 
-def reshaped(x: Any, target: Sequence[Length]) -> Any:
+def reshape(x: Any, target: Sequence[Length]) -> Any:
     """Reshape x to these lengths, one of which may be −1; open ones stay open."""
     lengths, open_places = list(target), [i for i, n in enumerate(target) if not isinstance(n, int)]
     if -1 in lengths and open_places:
@@ -175,7 +175,7 @@ def reshaped(x: Any, target: Sequence[Length]) -> Any:
     return ops.reshape_by(x, *likes, shape=shape)
 
 
-def stretched(x: Any, target: Sequence[Length], reader: Any) -> Any:
+def broadcast(x: Any, target: Sequence[Length], reader: Any) -> Any:
     """Broadcast x to these lengths."""
     if all(isinstance(n, int) for n in target):
         return ops.broadcast_to(x, shape=tuple(target))
@@ -188,12 +188,12 @@ def size_of(x: Any) -> Length:
     return product(lengths_of(x))
 
 
-def counted(reader: Any, start: Length, count: Length, step: int = 1) -> Any:
+def arange(reader: Any, start: Length, count: Length, step: int = 1) -> Any:
     """Return `count` integers from `start` by `step`; an array if all lengths are known."""
     if isinstance(count, int):
         numbers: Any = np.arange(count, dtype=np.int64) * step
     else:
-        ones = stretched(np.ones((), np.int64), [count], reader)
+        ones = broadcast(np.ones((), np.int64), [count], reader)
         numbers = (ops.cumsum(ones, axis=0) - 1) * step
     if isinstance(start, int):
         return numbers + start if start else numbers

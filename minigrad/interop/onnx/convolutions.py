@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import OnnxCall, operator, reshaped, stretched
-from minigrad.interop.onnx.lengths import combined, lengths_of
+from minigrad.interop.onnx.call import OnnxCall, broadcast, operator, reshape
+from minigrad.interop.onnx.lengths import combine, lengths_of
 from minigrad.nn.functional import dilated
 from minigrad.ops.lengths import Length
 from minigrad.ops.windows import along
@@ -52,7 +52,7 @@ def _row(y: Any, dims: int) -> Any:
     return ops.squeeze(y, axis=2) if dims == 1 else y
 
 
-def framed(x: Any, pads: Sequence[tuple[int, int]], value: float = 0) -> Any:
+def pad(x: Any, pads: Sequence[tuple[int, int]], value: float = 0) -> Any:
     """Pad x by these widths along its last axes."""
     if not any(map(any, pads)):
         return x
@@ -60,7 +60,7 @@ def framed(x: Any, pads: Sequence[tuple[int, int]], value: float = 0) -> Any:
     return ops.pad(x, widths=((0, 0),) * lead + tuple(pads), value=value)
 
 
-def convolved(call: OnnxCall, x: Any, w: Any) -> Any:
+def convolve(call: OnnxCall, x: Any, w: Any) -> Any:
     """Build a convolution of rows, images or volumes from the call's attributes."""
     shape = lengths_of(w)
     call.expect(all(isinstance(n, int) for n in shape[2:]), f"kernels {shape[2:]}")
@@ -68,7 +68,7 @@ def convolved(call: OnnxCall, x: Any, w: Any) -> Any:
     call.expect(dims in (1, 2, 3), f"{dims} axes")
     strides, dilations, pads = windows_of(call, shape[2:], call.shape()[2:])
     if dims == 3:
-        return _in_depth(call, framed(x, pads), w, strides, dilations)
+        return _conv3d(call, pad(x, pads), w, strides, dilations)
     if dims == 1:
         strides, dilations, pads = [1, *strides], [1, *dilations], [(0, 0), *pads]
     x, w = _images(x, dims), dilated(_images(w, dims), dilations)
@@ -77,10 +77,10 @@ def convolved(call: OnnxCall, x: Any, w: Any) -> Any:
     options: dict[str, Any] = {**how, "padding": tuple(a for a, _ in pads) if even else 0}
     if groups > 1:
         options["groups"] = groups
-    return _row(ops.conv2d(x if even else framed(x, pads), w, **options), dims)
+    return _row(ops.conv2d(x if even else pad(x, pads), w, **options), dims)
 
 
-def _in_depth(call: OnnxCall, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
+def _conv3d(call: OnnxCall, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
     """Build a 3-D convolution as a sum of 2-D ones, one for each depth slice of the kernels."""
     n, c, deep, tall, wide = lengths_of(x)
     depth = w.shape[2]
@@ -94,17 +94,17 @@ def _in_depth(call: OnnxCall, x: Any, w: Any, strides: Any, dilations: Any) -> A
         part = along(i * dilations[0], strides[0], count)
         layers = ops.slice_(x, key=(FULL, FULL, (part.start, part.stop, part.step)))
         images = ops.transpose(layers, axes=(0, 2, 1, 3, 4))
-        images = reshaped(images, [combined("*", n, count), c, tall, wide])
+        images = reshape(images, [combine("*", n, count), c, tall, wide])
         kernels = dilated(ops.slice_(w, key=(FULL, FULL, i)), dilations[1:])
         y = ops.conv2d(images, kernels, **options)
         total = y if total is None else total + y
     _, k, rows, columns = lengths_of(total)
-    return ops.transpose(reshaped(total, [n, count, k, rows, columns]), axes=(0, 2, 1, 3, 4))
+    return ops.transpose(reshape(total, [n, count, k, rows, columns]), axes=(0, 2, 1, 3, 4))
 
 
 @operator("Conv")
 def _conv(call: OnnxCall) -> Any:
-    y = convolved(call, call.ranked(), call[1])
+    y = convolve(call, call.ranked(), call[1])
     return y if not call.given(2) else y + per_channel(call[2], call.rank())
 
 
@@ -123,7 +123,7 @@ def _conv_transpose(call: OnnxCall) -> Any:
     strides, dilations, pads = windows_of(call, shape[2:], lengths)
     extra = list(call.attr("output_padding", [0] * dims))
     grown: list[Length] = [
-        combined("+", combined("*", combined("-", n, 1), s), (k - 1) * d + 1 + e)
+        combine("+", combine("*", combine("-", n, 1), s), (k - 1) * d + 1 + e)
         for n, s, k, d, e in zip(lengths, strides, shape[2:], dilations, extra, strict=True)
     ]
     pads = _pads_for(call, pads, lengths, strides, grown)
@@ -133,15 +133,15 @@ def _conv_transpose(call: OnnxCall) -> Any:
     x, w = _images(x, dims), dilated(_images(w, dims), dilations)
     corner = ops.slice_(x, key=(FULL, (0, 1, None), (0, 1, None), (0, 1, None)))
     n = lengths_of(corner)[0]
-    like = stretched(corner, [n, shape[1] * groups, *grown], call.reader)
+    like = broadcast(corner, [n, shape[1] * groups, *grown], call.reader)
     # Rows that are added beyond the reach of the strides: there is no window.
     missing = [max(e, 0) // s for e, s in zip(extra, strides[-dims:], strict=True)]
-    x = framed(x, [(0, 0)] * (2 - dims) + [(0, m) for m in missing])
+    x = pad(x, [(0, 0)] * (2 - dims) + [(0, m) for m in missing])
     options: dict[str, Any] = {"stride": tuple(strides)}
     if groups > 1:
         options["groups"] = groups
     y = ops.conv2d_input(x, w, like, **options)
-    y = framed(y, [(max(-a, 0), max(-b, 0)) for a, b in pads])
+    y = pad(y, [(max(-a, 0), max(-b, 0)) for a, b in pads])
     cut = tuple((max(a, 0), -b if b > 0 else None, None) for a, b in pads)
     y = _row(ops.slice_(y, key=(FULL, FULL, *cut)), dims)
     return y if not call.given(2) else y + per_channel(call[2], call.rank())
@@ -173,10 +173,10 @@ def _col2im(call: OnnxCall) -> Any:
     wide = [(k - 1) * d + 1 for k, d in zip(block, dilations, strict=True)]
     grown = [m + sum(p) for m, p in zip(size, pads, strict=True)]
     places = [(m - k) // s + 1 for m, k, s in zip(grown, wide, strides, strict=True)]
-    g = reshaped(call[0], [combined("*", n, channels), area, *places])
+    g = reshape(call[0], [combine("*", n, channels), area, *places])
     w = dilated(np.eye(area, dtype=g.dtype).reshape(area, 1, *block), dilations)
     corner = ops.slice_(g, key=(FULL, (0, 1, None), (0, 1, None), (0, 1, None)))
     like_ = ops.broadcast_to(corner, shape=(-1, 1, *grown))
     y = ops.conv2d_input(g, w, like_, stride=tuple(strides))
     cut = tuple((a, -b if b else None, None) for a, b in pads)
-    return reshaped(ops.slice_(y, key=(FULL, FULL, *cut)), [n, channels, *size])
+    return reshape(ops.slice_(y, key=(FULL, FULL, *cut)), [n, channels, *size])

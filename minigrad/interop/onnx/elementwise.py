@@ -15,7 +15,7 @@ from minigrad.interop.onnx.names import ELEMENTWISE
 from minigrad.ops import corners
 
 
-def _same(op: Op, name: str) -> Any:
+def _direct_rule(op: Op, name: str) -> Any:
     count = op.formula.count("{")
 
     def rule(call: OnnxCall) -> Any:
@@ -30,7 +30,7 @@ def _same(op: Op, name: str) -> Any:
     return rule
 
 
-TABLE.update({name: _same(op, name) for op, name in ELEMENTWISE.items()})
+TABLE.update({name: _direct_rule(op, name) for op, name in ELEMENTWISE.items()})
 
 
 def _from_axis(call: OnnxCall, y: Any) -> Any:
@@ -40,7 +40,7 @@ def _from_axis(call: OnnxCall, y: Any) -> Any:
     return ops.reshape(y, shape=(*y.shape, *[1] * (rank - axis - own)))
 
 
-def like(x: Any, y: Any) -> Any:
+def cast_like(x: Any, y: Any) -> Any:
     """Cast y to the data type of x."""
     return y if y.dtype == x.dtype else ops.cast(y, dtype=x.dtype)
 
@@ -61,7 +61,7 @@ def _div(call: OnnxCall) -> Any:
         return ops.div(a, b)
     if a.dtype.kind == "u":
         return ops.floor_divide(a, b)
-    return like(a, ops.floor_divide(ops.abs(a), ops.abs(b)) * ops.sign(a) * ops.sign(b))
+    return cast_like(a, ops.floor_divide(ops.abs(a), ops.abs(b)) * ops.sign(a) * ops.sign(b))
 
 
 @operator("Mod")
@@ -71,11 +71,11 @@ def _mod(call: OnnxCall) -> Any:
         return ops.mod(a, b)
     if a.dtype.kind == "u":
         return ops.mod(a, b)
-    rest = ops.mod(_size(a), ops.abs(b))
+    rest = ops.mod(_odd_abs(a), ops.abs(b))
     return ops.where(a < 0, -rest, rest)
 
 
-def _size(x: Any) -> Any:
+def _odd_abs(x: Any) -> Any:
     """Return |x| for use in an odd function: unlike that of `abs`, the gradient at 0 is 1."""
     return ops.where(x < 0, -x, x)
 
@@ -85,7 +85,7 @@ def _pow(call: OnnxCall) -> Any:
     a, b = call[0], call[1]
     if a.dtype.kind != "f" and b.dtype.kind == "f":
         return ops.cast(ops.pow(ops.cast(a, dtype=np.dtype(np.float64)), b), dtype=a.dtype)
-    return like(a, ops.pow(a, like(a, b)))
+    return cast_like(a, ops.pow(a, cast_like(a, b)))
 
 
 @operator("Reciprocal")
@@ -107,12 +107,12 @@ def _identity(call: OnnxCall) -> Any:
 
 @operator("Cast")
 def _cast(call: OnnxCall) -> Any:
-    return converted(call[0], call.dtype("to"))
+    return cast_to(call[0], call.dtype("to"))
 
 
 @operator("CastLike")
 def _cast_like(call: OnnxCall) -> Any:
-    return converted(call[0], call[1].dtype)
+    return cast_to(call[0], call[1].dtype)
 
 
 @operator("BitCast")
@@ -125,7 +125,7 @@ def _bit_cast(call: OnnxCall) -> Any:
     return ops.cast(call[0], dtype=dtype)
 
 
-def converted(x: Any, dtype: Any) -> Any:
+def cast_to(x: Any, dtype: Any) -> Any:
     """Cast x to a data type unless it has it; NaN becomes True."""
     return x if x.dtype == dtype else ops.cast(x, dtype=dtype)
 
@@ -144,7 +144,7 @@ def _clip(call: OnnxCall) -> Any:
 def _one(bound: Any, x: Any) -> Any:
     if isinstance(bound, float):
         return x.dtype.type(bound)
-    return ops.reshape(bound, shape=()) if getattr(bound, "ndim", 0) else like(x, bound)
+    return ops.reshape(bound, shape=()) if getattr(bound, "ndim", 0) else cast_like(x, bound)
 
 
 # ---- Functions of one number --------------------------------------------------------------------
@@ -162,20 +162,20 @@ def _hyperbolic(call: OnnxCall) -> Any:
 
 
 @operator("Asin", "Acos")
-def _arcus(call: OnnxCall) -> Any:
+def _inverse_trig(call: OnnxCall) -> Any:
     x = call[0]
     y = 2 * ops.atan(x / (1 + ops.sqrt(1 - x * x)))
     return y if call.name == "Asin" else math.pi / 2 - y
 
 
 @operator("Asinh", "Acosh", "Atanh")
-def _area(call: OnnxCall) -> Any:
+def _inverse_hyperbolic(call: OnnxCall) -> Any:
     x = call[0]
     if call.name == "Atanh":
         return ops.log((1 + x) / (1 - x)) / 2
     if call.name == "Acosh":
         return ops.log(x + ops.sqrt(x * x - 1))
-    found = ops.log(_size(x) + ops.sqrt(x * x + 1))
+    found = ops.log(_odd_abs(x) + ops.sqrt(x * x + 1))
     return ops.where(x < 0, -found, found)
 
 

@@ -67,16 +67,16 @@ def sources(items: Sequence[Length], first: Node | None = None) -> tuple[list[No
     return likes if first is None else likes[1:], shape
 
 
-def same(a: Length, b: Length) -> bool:
+def is_equal(a: Length, b: Length) -> bool:
     """Return whether two lengths are known to be equal."""
     if isinstance(a, int) or isinstance(b, int):
         return bool(a == b) if isinstance(a, int) and isinstance(b, int) else False
     if len(a) == len(b) == 2:
         return a[0].spec.shape[a[1]] is b[0].spec.shape[b[1]]
-    return len(a) == len(b) == 3 and a[0] == b[0] and same(a[1], b[1]) and same(a[2], b[2])
+    return len(a) == len(b) == 3 and a[0] == b[0] and is_equal(a[1], b[1]) and is_equal(a[2], b[2])
 
 
-def combined(sign: str, a: Length, b: Length) -> Length:
+def combine(sign: str, a: Length, b: Length) -> Length:
     """Combine two lengths by an operator, simplified if possible."""
     if isinstance(a, int) and isinstance(b, int):
         return SIGNS[sign](a, b)
@@ -96,7 +96,7 @@ def factors(length: Length) -> list[Length]:
 
 
 def product(items: Sequence[Length]) -> Length:
-    return reduce(lambda a, b: combined("*", a, b), items, 1)
+    return reduce(lambda a, b: combine("*", a, b), items, 1)
 
 
 def quotient(above: Sequence[Length], below: Sequence[Length]) -> Length:
@@ -104,7 +104,7 @@ def quotient(above: Sequence[Length], below: Sequence[Length]) -> Length:
     top = [f for a in above for f in factors(a)]
     bottom = []
     for f in (f for b in below for f in factors(b)):
-        found = next((i for i, t in enumerate(top) if same(f, t)), None)
+        found = next((i for i, t in enumerate(top) if is_equal(f, t)), None)
         if found is None:
             bottom.append(f)
         else:
@@ -114,7 +114,7 @@ def quotient(above: Sequence[Length], below: Sequence[Length]) -> Length:
     if isinstance(b, int) and b > 1 and not isinstance(a, int) and numbers % b == 0:
         rest = [f for f in factors(a) if not isinstance(f, int)]
         return product([numbers // b, *rest])
-    return combined("/", a, b) if isinstance(a, int) or b == 1 else ("/", a, b)
+    return combine("/", a, b) if isinstance(a, int) or b == 1 else ("/", a, b)
 
 
 # ---- The operators of ONNX on such values; None where they make something else of them ----------
@@ -205,7 +205,7 @@ def _arithmetic(call: Any, xs: list[Any]) -> Any:
     [sign] = [sign for sign, name in LENGTHS.items() if name == call.name]
     pairs = _stretched(*(found or () for found in items))
     single = all(getattr(x, "single", getattr(x, "ndim", 1) == 0) for x in xs)
-    return Lengths(tuple(combined(sign, a, b) for a, b in pairs), single=single)
+    return Lengths(tuple(combine(sign, a, b) for a, b in pairs), single=single)
 
 
 def _stretched(*all_items: tuple[Length, ...]) -> list[tuple[Length, ...]]:
@@ -221,8 +221,8 @@ def _equal(call: Any, xs: list[Any]) -> Any:
         return None
     found: list[bool] = []
     for a, b in _stretched(*(x or () for x in items)):
-        if same(a, b) or (isinstance(a, int) and isinstance(b, int)):
-            found.append(same(a, b))
+        if is_equal(a, b) or (isinstance(a, int) and isinstance(b, int)):
+            found.append(is_equal(a, b))
         elif (isinstance(a, int) and a < 0) or (isinstance(b, int) and b < 0):
             found.append(False)
         else:

@@ -8,7 +8,7 @@ from typing import Any
 from minigrad import ops
 from minigrad.interop.onnx.call import OnnxCall, operator
 from minigrad.interop.onnx.convolutions import per_channel
-from minigrad.interop.onnx.elementwise import like
+from minigrad.interop.onnx.elementwise import cast_like
 from minigrad.ops.corners import root
 
 FULL = (None, None, None)
@@ -24,7 +24,7 @@ def _batch_norm(call: OnnxCall) -> Any:
         root = ops.sqrt(variance + variance.dtype.type(eps))
         centred = x - per_channel(mean, rank)
         y = centred / per_channel(root, rank) * per_channel(scale, rank) + per_channel(bias, rank)
-        return like(x, y)
+        return cast_like(x, y)
     axes = (0, *range(2, rank))
     seen = ops.mean(x, axis=axes)
     spread = ops.mean(_squared(x - per_channel(seen, rank)), axis=axes)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import OnnxCall, operator, reshaped
+from minigrad.interop.onnx.call import OnnxCall, operator, reshape
 from minigrad.interop.onnx.lengths import product
 from minigrad.ops.placing import put
 
@@ -142,7 +142,7 @@ def _tensor_scatter(call: OnnxCall) -> Any:
 def _compress(call: OnnxCall) -> Any:
     chosen = np.flatnonzero(call.static(1))
     if call.attr("axis") is None:
-        return ops.take(reshaped(call[0], [-1]), chosen, axis=0)
+        return ops.take(reshape(call[0], [-1]), chosen, axis=0)
     return ops.take(call[0], chosen, axis=call.axis(0))
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import OnnxCall, counted, operator, reshaped
-from minigrad.interop.onnx.convolutions import framed, windows_of
+from minigrad.interop.onnx.call import OnnxCall, arange, operator, reshape
+from minigrad.interop.onnx.convolutions import pad, windows_of
 from minigrad.interop.onnx.lengths import product
 from minigrad.ops.corners import at_least
 from minigrad.ops.placing import put
@@ -58,8 +58,8 @@ def _pooled(
             framed_options = {"padding": tuple(a for a, _ in pads)} if any(map(any, pads)) else {}
             return ops.max_pool2d(x, **options, **framed_options)
         lowest = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-        return reduce(at_least, _window_values(framed(x, pads, lowest), size, strides, dilations))
-    frame = framed(x, pads)
+        return reduce(at_least, _window_values(pad(x, pads, lowest), size, strides, dilations))
+    frame = pad(x, pads)
     if call.name == "LpPool":
         p = call.attr("p", 2)
         powers = [ops.pow(ops.abs(t), p) for t in _window_values(frame, size, strides, dilations)]
@@ -80,9 +80,9 @@ def _mean_factor(call: OnnxCall, size: Any, strides: Any, dilations: Any, pads: 
         own = [(flat[i], flat[i + len(size)]) for i in range(len(size))]
         if call.attr("auto_pad", "NOTSET") != "NOTSET":
             own = list(pads)
-        ones = framed(ones, own, 1)  # what rounding up adds is left out
+        ones = pad(ones, own, 1)  # what rounding up adds is left out
         pads = [(0, b - c) for (_, b), (_, c) in zip(pads, own, strict=True)]
-    taps = _window_values(framed(ones, pads), size, strides, dilations)
+    taps = _window_values(pad(ones, pads), size, strides, dilations)
     return math.prod(size) / np.maximum(reduce(ops.add, taps), 1)
 
 
@@ -110,11 +110,11 @@ def _places(call: OnnxCall, x: Any, size: Any, strides: Any, dilations: Any, pad
     shape = list(call.shape())
     rank, turn = len(shape), bool(call.attr("storage_order", 0))
     order = [*range(rank - 2), rank - 1, rank - 2] if turn else list(range(rank))
-    numbers = reshaped(counted(call.reader, 0, product(shape)), [shape[i] for i in order])
+    numbers = reshape(arange(call.reader, 0, product(shape)), [shape[i] for i in order])
     numbers = ops.transpose(numbers, axes=tuple(order))
     lowest = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    taps = ops.stack(*_window_values(framed(x, pads, lowest), size, strides, dilations), axis=0)
-    where = ops.stack(*_window_values(framed(numbers, pads), size, strides, dilations), axis=0)
+    taps = ops.stack(*_window_values(pad(x, pads, lowest), size, strides, dilations), axis=0)
+    where = ops.stack(*_window_values(pad(numbers, pads), size, strides, dilations), axis=0)
     chosen = ops.expand_dims(ops.argmax(taps, axis=0), axis=0)
     return ops.squeeze(ops.gather(where, chosen, axis=0), axis=0)
 

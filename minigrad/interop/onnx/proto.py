@@ -17,7 +17,7 @@ MOST_NODES = 1 << 20
 DEEPEST = 32
 
 
-def loaded(model: Any) -> Any:
+def load_model(model: Any) -> Any:
     """Return the ModelProto of a path, of bytes, or itself; FormatError for anything else."""
     onnx = import_extra("onnx", extra="onnx")
     if isinstance(model, onnx.ModelProto):
@@ -77,7 +77,7 @@ def _read_external(model: Any, folder: str) -> None:
         tensor.data_location = 0
 
 
-def checked(model: Any) -> Any:
+def check_model(model: Any) -> Any:
     """Return the model; FormatError for missing or repeated names, cycles, or its size."""
     _check(model.graph, frozenset(), 0, [0])
     _check_functions(model)
@@ -94,7 +94,7 @@ def _check(graph: Any, outside: Set[str], depth: int, count: list[int]) -> None:
     inputs = [i.name for i in graph.input]
     _expect_distinct(inputs)
     stored = initializers(graph).keys() | {t.values.name for t in graph.sparse_initializer}
-    in_order(graph.node, stored.union(inputs))
+    topological_sort(graph.node, stored.union(inputs))
     known = outside | stored | set(inputs) | {name for node in graph.node for name in node.output}
     for node in graph.node:
         for name in node.input:
@@ -126,7 +126,7 @@ def _expect_distinct(names: Iterable[str]) -> None:
         seen.add(name)
 
 
-def in_order(nodes: Sequence[Any], given: Iterable[str]) -> list[Any]:
+def topological_sort(nodes: Sequence[Any], given: Iterable[str]) -> list[Any]:
     """Sort nodes so that each follows those it reads from; sorted nodes keep their order.
 
     ONNX demands this order of a file, but ONNX Runtime runs files without it, and tools write them.

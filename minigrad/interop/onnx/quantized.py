@@ -9,10 +9,10 @@ import numpy as np
 from minigrad import ops
 from minigrad.core import float32, int32
 from minigrad.interop.onnx.call import OnnxCall, operator
-from minigrad.interop.onnx.convolutions import convolved
+from minigrad.interop.onnx.convolutions import convolve
 
 
-def along(call: OnnxCall, value: Any, axis: int, rank: int) -> Any:
+def broadcast_along(call: OnnxCall, value: Any, axis: int, rank: int) -> Any:
     """Broadcast a parameter: one for all, for each position along the axis, or each block."""
     if value is None or len(value.shape) == 0 or value.shape == (1,):
         return value if value is None else ops.reshape(value, shape=())
@@ -36,13 +36,13 @@ def _quantize(call: OnnxCall) -> Any:
     else:
         dtype = zero.dtype
     call.expect(dtype.kind in "iu", str(dtype))
-    scale = along(call, call[1], axis, rank)
+    scale = broadcast_along(call, call[1], axis, rank)
     if x.dtype.kind != "f":
         x = ops.cast(x, dtype=float32)
-    return rounded(x / scale, along(call, zero, axis, rank), dtype)
+    return quantize(x / scale, broadcast_along(call, zero, axis, rank), dtype)
 
 
-def rounded(x: Any, zero: Any, dtype: Any) -> Any:
+def quantize(x: Any, zero: Any, dtype: Any) -> Any:
     """Round x, add the zero point, and clip to the range of the data type."""
     y = ops.round(x)
     if zero is not None:
@@ -54,10 +54,10 @@ def rounded(x: Any, zero: Any, dtype: Any) -> Any:
 @operator("DequantizeLinear")
 def _dequantize(call: OnnxCall) -> Any:
     x, axis, rank = call.ranked(), int(call.attr("axis", 1)), call.rank()
-    scale = along(call, call[1], axis, rank)
+    scale = broadcast_along(call, call[1], axis, rank)
     y = ops.cast(x, dtype=int32)
     if call.given(2):
-        y = y - ops.cast(along(call, call[2], axis, rank), dtype=int32)
+        y = y - ops.cast(broadcast_along(call, call[2], axis, rank), dtype=int32)
     return ops.cast(y, dtype=scale.dtype) * scale
 
 
@@ -85,7 +85,7 @@ def _quantized_matmul(call: OnnxCall) -> Any:
     a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = call.all()
     y = ops.matmul(_centred(call, a, a_zero), _centred(call, b, b_zero))
     y = ops.cast(y, dtype=float32) * (ops.cast(a_scale * b_scale / scale, dtype=float32))
-    return rounded(y, zero, zero.dtype)
+    return quantize(y, zero, zero.dtype)
 
 
 @operator("ConvInteger")
@@ -95,7 +95,7 @@ def _conv_integer(call: OnnxCall) -> Any:
     if zero is not None and len(zero.shape) == 1:  # one for each kernel
         zero = ops.reshape(zero, shape=(-1, *[1] * (call.rank(1) - 1)))
     w = ops.cast(_centred(call, call[1], zero), dtype=np.dtype(np.float64))
-    return ops.cast(convolved(call, x, w), dtype=int32)
+    return ops.cast(convolve(call, x, w), dtype=int32)
 
 
 @operator("QLinearConv")
@@ -106,8 +106,8 @@ def _quantized_conv(call: OnnxCall) -> Any:
     )
     wide = np.dtype(np.float64)
     inner = (ops.cast(_centred(call, v, z), dtype=wide) for v, z in ((x, x_zero), (w, w_zero)))
-    y = convolved(call, *inner)
+    y = convolve(call, *inner)
     if call.given(8):
         y = y + ops.reshape(ops.cast(call[8], dtype=wide), shape=(-1, 1, 1))
     w_scale = ops.reshape(w_scale, shape=(-1, 1, 1)) if len(w_scale.shape) else w_scale
-    return rounded(ops.cast(y * (x_scale * w_scale / scale), dtype=float32), zero, zero.dtype)
+    return quantize(ops.cast(y * (x_scale * w_scale / scale), dtype=float32), zero, zero.dtype)

@@ -27,7 +27,14 @@ from minigrad.interop.onnx import resize as resize
 from minigrad.interop.onnx.call import TABLE, OnnxCall
 from minigrad.interop.onnx.functions import function_body
 from minigrad.interop.onnx.lengths import Lengths
-from minigrad.interop.onnx.proto import attributes, checked, in_order, initializers, label, loaded
+from minigrad.interop.onnx.proto import (
+    attributes,
+    check_model,
+    initializers,
+    label,
+    load_model,
+    topological_sort,
+)
 from minigrad.interop.onnx.tensors import OTHERS, array_of, dtype_of
 from minigrad.static import Graph, Node, get_default_graph
 from minigrad.static.build import build_graph, placeholder
@@ -67,8 +74,8 @@ def from_onnx(
     """
     scope, context.now.scope = context.now.scope, ""
     try:
-        proto = loaded(model)
-        return _Reader(checked(proto), known or {}, shapes or {}).graph()
+        proto = load_model(model)
+        return _Reader(check_model(proto), known or {}, shapes or {}).graph()
     except FormatError as error:
         if error.key == "onnx_load":
             raise
@@ -173,7 +180,7 @@ class _Reader:
     # ---- Nodes ----------------------------------------------------------------------------------
 
     def _nodes(self, nodes: Sequence[Any], given: Iterable[str]) -> None:
-        for node in in_order(nodes, given):
+        for node in topological_sort(nodes, given):
             self._node(node)
 
     def _value(self, name: str) -> Any:

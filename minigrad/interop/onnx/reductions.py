@@ -9,22 +9,22 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.interop.onnx import lengths, names
-from minigrad.interop.onnx.call import TABLE, OnnxCall, operator, reshaped, stretched
-from minigrad.interop.onnx.elementwise import like
+from minigrad.interop.onnx.call import TABLE, OnnxCall, broadcast, operator, reshape
+from minigrad.interop.onnx.elementwise import cast_like
 from minigrad.ops.corners import root
 from minigrad.ops.product import product
 
 
-def _over(reduce: Callable[..., Any]) -> Callable[[OnnxCall], Any]:
+def _reduction_rule(reduce: Callable[..., Any]) -> Callable[[OnnxCall], Any]:
     """Make the rule for a reduction over some axes, or over all if none are named."""
 
     def rule(call: OnnxCall) -> Any:
         axes, x = call.axes(), call.ranked()
         if not axes and call.attr("noop_with_empty_axes", 0):
-            return _of_nothing(call.name, x)
+            return _reduce_no_axes(call.name, x)
         chosen = tuple(range(call.rank())) if not axes else tuple(axes)
         if not call.rank():
-            return _of_nothing(call.name, x)
+            return _reduce_no_axes(call.name, x)
         options = {"axis": chosen, "keepdims": bool(call.attr("keepdims", 1))}
         if call.name in EMPTY and any(call.shape()[a] == 0 for a in chosen):
             gone = {a % call.rank() for a in chosen}
@@ -32,13 +32,13 @@ def _over(reduce: Callable[..., Any]) -> Callable[[OnnxCall], Any]:
             if not options["keepdims"]:
                 shape = [n for i, n in enumerate(shape) if i not in gone]
             value = np.asarray(EMPTY[call.name](x.dtype), x.dtype)
-            return stretched(value[()], shape, call.reader)
-        return like(x, reduce(x, **options))
+            return broadcast(value[()], shape, call.reader)
+        return cast_like(x, reduce(x, **options))
 
     return rule
 
 
-def _of_nothing(name: str, x: Any) -> Any:
+def _reduce_no_axes(name: str, x: Any) -> Any:
     """Reduce over no axis: some reductions change each element nevertheless."""
     steps: dict[str, Callable[[Any], Any]] = {
         "ReduceL1": ops.abs,
@@ -72,7 +72,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ReduceSumSquare": lambda x, **how: ops.sum(x * x, **how),
     "ReduceLogSum": lambda x, **how: ops.log(ops.sum(x, **how)),
 }
-TABLE.update({name: _over(reduce) for name, reduce in REDUCTIONS.items()})
+TABLE.update({name: _reduction_rule(reduce) for name, reduce in REDUCTIONS.items()})
 
 
 @operator("ArgMax", "ArgMin")
@@ -103,7 +103,7 @@ def _cumulative(call: OnnxCall) -> Any:
         widths[axis] = (0, 1) if reverse else (1, 0)
         x = ops.pad(rest, widths=tuple(widths), value=neutral) if shape[axis] else x
     if call.name == "CumSum":
-        return like(x, ops.cumsum(x, axis=axis, **({"reverse": True} if reverse else {})))
+        return cast_like(x, ops.cumsum(x, axis=axis, **({"reverse": True} if reverse else {})))
     return _running_product(call, x, axis, reverse)
 
 
@@ -146,10 +146,10 @@ def _softmax(call: OnnxCall) -> Any:
     axis, x = call.axis(1), call.ranked()  # older versions: a matrix of two blocks of axes
     if axis == call.rank() - 1:
         return op(x, axis=axis)
-    return ops.reshape_like(op(flattened(call, x, axis), axis=1), x)
+    return ops.reshape_like(op(flatten_to_2d(call, x, axis), axis=1), x)
 
 
-def flattened(call: OnnxCall, x: Any, axis: int) -> Any:
+def flatten_to_2d(call: OnnxCall, x: Any, axis: int) -> Any:
     """Flatten x to a matrix: the axes before `axis`, and the others."""
     shape = call.shape()
-    return reshaped(x, [lengths.product(shape[:axis]), lengths.product(shape[axis:])])
+    return reshape(x, [lengths.product(shape[:axis]), lengths.product(shape[axis:])])

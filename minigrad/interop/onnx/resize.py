@@ -10,8 +10,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Array
-from minigrad.interop.onnx.call import OnnxCall, operator, reshaped, stretched
-from minigrad.interop.onnx.lengths import combined, lengths_of
+from minigrad.interop.onnx.call import OnnxCall, broadcast, operator, reshape
+from minigrad.interop.onnx.lengths import combine, lengths_of
 
 Source = Callable[[Array], Array]
 
@@ -152,8 +152,8 @@ def _repeated(call: OnnxCall, x: Any, axis: int, scale: float) -> Any:
     inner.insert(axis + 1, 1)
     wider = [*inner]
     wider[axis + 1] = times
-    whole[axis] = combined("*", whole[axis], times)
-    return reshaped(stretched(reshaped(x, inner), wider, call.reader), whole)
+    whole[axis] = combine("*", whole[axis], times)
+    return reshape(broadcast(reshape(x, inner), wider, call.reader), whole)
 
 
 def _along(call: OnnxCall, x: Any, axis: int, matrix: Array) -> Any:

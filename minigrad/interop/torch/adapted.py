@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad.diagnostics.messages import Pair, fill
-from minigrad.interop.torch.reader import seeded
+from minigrad.interop.torch.reader import fixed_seed
 
 SPREAD = 0.02  # of parameters for which their module has no first values
 
 
-def adapted(
+def adapt_inputs(
     torch: Any, module: Any, inputs: Sequence[Any]
 ) -> tuple[Any, Sequence[Any], list[Pair]]:
     """Return the module and inputs that are played, and notes on what differs from yours.
@@ -36,7 +36,7 @@ def adapted(
 
     def given(x: Any) -> Any:
         if x.is_meta:
-            with seeded(torch):
+            with fixed_seed(torch):
                 real = x.is_floating_point()
                 shape, dtype = x.shape, x.dtype
                 x = torch.randn(shape).to(dtype) if real else torch.zeros(shape, dtype=dtype)
@@ -53,7 +53,7 @@ def adapted(
 def _fill(torch: Any, module: Any) -> None:
     """Initialise a module from the meta device, each part by its own rule."""
     module.to_empty(device="cpu")
-    with torch.no_grad(), seeded(torch):
+    with torch.no_grad(), fixed_seed(torch):
         for x in (*module.parameters(), *module.buffers()):
             _ = x.normal_(0, SPREAD) if x.is_floating_point() else x.zero_()
         for part in module.modules():

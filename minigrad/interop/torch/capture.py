@@ -18,15 +18,15 @@ from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import one_line
 from minigrad.diagnostics.source import Location, here
 from minigrad.dynamic.tensor import Tensor
-from minigrad.interop.captured import About, Builder, Captured, Refused, users
-from minigrad.interop.torch.adapted import adapted
+from minigrad.interop.captured import About, Builder, Captured, Refused, is_user_file
+from minigrad.interop.torch.adapted import adapt_inputs
 from minigrad.interop.torch.eager import eager, recorded
 from minigrad.interop.torch.failures import location, ran_before, reason, stop
 from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.lines import Lines, inline_regions
 from minigrad.interop.torch.original import original, outputs, run
 from minigrad.interop.torch.reader import OPERATORS, SYSTEM, Reader, name_of, quiet
-from minigrad.interop.torch.state import copied, hooked, tied_names
+from minigrad.interop.torch.state import copy_leaf, hooked_names, tied_names
 
 
 def belongs(obj: Any, inputs: Sequence[Any]) -> bool:
@@ -44,7 +44,7 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured:
     drawn once. TraceError for a model that torch.export cannot capture.
     """
     torch: Any = sys.modules["torch"]
-    module, inputs, notes = adapted(torch, _as_module(torch, model), inputs)
+    module, inputs, notes = adapt_inputs(torch, _as_module(torch, model), inputs)
     found = _captured(torch, module, inputs)
     found.about.notes = notes
     return found
@@ -118,7 +118,7 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
             if program is None:
                 builder, lines = Builder(), Lines(torch)
                 nodes = recorded(torch, module, given, shape, builder, lines)
-            about.recorded, about.hooks = program is None, [*hooked(module), *lines.hooks]
+            about.recorded, about.hooks = program is None, [*hooked_names(module), *lines.hooks]
             about.frozen = [n for n, p in module.named_parameters() if not p.requires_grad]
             about.lost = tuple(dict.fromkeys(builder.lost))
             values, found, refused = original(torch, module, given, shape, about.lost, shared)
@@ -223,7 +223,7 @@ def _grad_inputs(torch: Any, inputs: Sequence[Any]) -> Any:
     """Copy the inputs; those that can have a gradient require one."""
 
     def track(x: Any) -> Any:
-        return copied(x, True).clone() if x.is_floating_point() else x
+        return copy_leaf(x, True).clone() if x.is_floating_point() else x
 
     return torch.utils._pytree.tree_map_only(torch.Tensor, track, tuple(inputs))
 
@@ -252,7 +252,7 @@ def _end(module: Any) -> Location | None:
     """Return the last line at which the user's function returns."""
     function = getattr(module, "function", module.forward)
     code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None or not users(code.co_filename, sys.modules["torch"].__path__[0]):
+    if code is None or not is_user_file(code.co_filename, sys.modules["torch"].__path__[0]):
         return None
     ends = [x.offset for x in dis.get_instructions(code) if x.opname.startswith("RETURN")]
     return Location(code, ends[-1])

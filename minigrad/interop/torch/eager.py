@@ -19,7 +19,7 @@ from minigrad.diagnostics.source import Location
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.boxes import opaque_node
-from minigrad.interop.captured import Builder, Line, label, users
+from minigrad.interop.captured import Builder, Line, is_user_file, label
 from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.lines import Lines
 from minigrad.interop.torch.original import outputs, readable
@@ -31,20 +31,20 @@ from minigrad.interop.torch.reader import (
     SYSTEM,
     Layers,
     array,
+    as_function,
+    as_list,
     at_line,
-    calls,
+    fixed_seed,
     has_complex,
     leaves,
-    listed,
     name_of,
     operand,
     passes,
-    seeded,
     without_gradient,
 )
-from minigrad.interop.torch.shapes import moved
-from minigrad.interop.torch.state import called, copied, copied_state
-from minigrad.interop.torch.writes import Aliases, written
+from minigrad.interop.torch.shapes import take_or_keep
+from minigrad.interop.torch.state import copied_state, copy_leaf, functional_call
+from minigrad.interop.torch.writes import Aliases, written_tensors
 from minigrad.ops.methods import Value
 from minigrad.static import Node
 
@@ -95,17 +95,17 @@ class Notes:
         torch = self.torch
         state = {name: self._leaf(x, name, False) for name, x in copied_state(self.module).items()}
         given = [
-            self._leaf(copied(x, x.is_floating_point()).clone(), name, True)
+            self._leaf(copy_leaf(x, x.is_floating_point()).clone(), name, True)
             if isinstance(x, torch.Tensor)
             else x
             for name, x in inputs.items()
         ]
         arguments = torch.utils._pytree.tree_unflatten(given, shape)
         plainly = contextlib.ExitStack()
-        for part in (torch.enable_grad(), _plain(torch), seeded(torch), readable(torch)):
+        for part in (torch.enable_grad(), _plain(torch), fixed_seed(torch), readable(torch)):
             plainly.enter_context(part)
         with plainly, listen(self.heard), self.noted():
-            result = called(torch, self.module, state, arguments)
+            result = functional_call(torch, self.module, state, arguments)
         return [self.ours(y) for y in outputs(torch, result)[0]]
 
     def _leaf(self, x: Any, name: str, given: bool) -> Any:
@@ -200,13 +200,13 @@ class Notes:
 
     def _kept(self, function: Any, args: Any) -> Any:
         """Return the arguments before the call, with copies of constants it will write to."""
-        targets = {id(x) for x in written(function, args)} - self.known.keys()
+        targets = {id(x) for x in written_tensors(function, args)} - self.known.keys()
         return [x.clone() if id(x) in targets else x for x in args] if targets else args
 
     def note(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Apply our counterpart of an operator that ran to our values of its operands."""
         several = isinstance(result, (tuple, list))
-        for x in listed(result):
+        for x in as_list(result):
             self.aliases.add(x)
         mine = [self.mapped(x) for x in args]
         options = {k: self.mapped(x) for k, x in kwargs.items()}
@@ -215,7 +215,7 @@ class Notes:
         symbolic = any(isinstance(x, Value) for x in leaves([*mine, *options.values()]))
         if not symbolic and not any(id(y) in self.known for y, _ in others):
             return
-        if not any(isinstance(y, self.torch.Tensor) for y in listed(result)):
+        if not any(isinstance(y, self.torch.Tensor) for y in as_list(result)):
             return  # a number that is read
         function = self.functions.behind(function)
         name = name_of(function)
@@ -231,7 +231,7 @@ class Notes:
             for theirs, ours in zip(result, found, strict=False) if several else [(result, found)]:
                 self.set(theirs, ours)
             for y, places in others:  # which look at what was written
-                self.set(y, moved(self.ours(y), self.ours(target), places))
+                self.set(y, take_or_keep(self.ours(y), self.ours(target), places))
 
     def set(self, x: Any, ours: Any) -> None:
         """Set our value for a tensor; None for a constant."""
@@ -244,7 +244,7 @@ class Notes:
         self, name: str, function: Any, mine: Any, options: Any, result: Any, given: Any
     ) -> Any:
         inputs = leaves([*mine, *options.values()])
-        if name in OPERATORS and not has_complex([*inputs, *listed(result)]):
+        if name in OPERATORS and not has_complex([*inputs, *as_list(result)]):
             ready = [operand(self.torch, x) for x in mine]
             kept = {k: operand(self.torch, x) for k, x in options.items() if k not in PLACES}
             found = OPERATORS[name](*ready, **kept)
@@ -253,10 +253,10 @@ class Notes:
         mine = self._fixed(mine)
         values = [x for x in leaves([*mine, *options.values()]) if isinstance(x, Value)]
         several = isinstance(result, (tuple, list))
-        arrays = [array(y) for y in listed(result)]
+        arrays = [array(y) for y in as_list(result)]
         specs = [Spec(np.shape(y), y.dtype) for y in arrays]
         state = self.torch.get_rng_state()
-        call, pull = calls(self.torch, function, mine, options, state)
+        call, pull = as_function(self.torch, function, mine, options, state)
         pairs = zip(inputs, given, strict=True)
         held = [self.held(x, tensor) for x, tensor in pairs if isinstance(x, Value)]
         # inside an operator no tensor of theirs requires a gradient
@@ -327,6 +327,6 @@ class GraphNotes(Notes):
 
     def decided(self, x: Any, frame: Any) -> None:
         """Raise TraceError if the user's own code branches on a value; libraries may."""
-        if id(x) in self.known and users(frame.f_code.co_filename, self.lines.library):
+        if id(x) in self.known and is_user_file(frame.f_code.co_filename, self.lines.library):
             line = Location(frame.f_code, frame.f_lasti)
             raise TraceError("capture", system=SYSTEM, reason=fill("capture_decides"), ran=line)

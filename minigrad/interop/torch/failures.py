@@ -11,8 +11,8 @@ from minigrad.core import Op
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, fill, one_line
 from minigrad.diagnostics.source import Location, is_user_code
-from minigrad.interop.boxes import refused
-from minigrad.interop.captured import About, Builder, Refused, Stopped, frames_of, users
+from minigrad.interop.boxes import failed_op
+from minigrad.interop.captured import About, Builder, Refused, Stopped, frames_of, is_user_file
 from minigrad.interop.torch.eager import GraphNotes, Notes
 from minigrad.interop.torch.lines import Lines
 from minigrad.interop.torch.reader import SYSTEM, leaves, quiet
@@ -49,7 +49,7 @@ def stop(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, error: 
     shapes = _described([x for x in leaves(given) if isinstance(x, torch.Tensor)])
     call = fill("model_call", function=name, shapes=shapes) if shapes else ("", "")
     values = [x for x in leaves(notes.mapped(given)) if isinstance(x, Value)]
-    _raise(refused(name, SYSTEM), values, TraceError("model_stopped", **fields, call=call), error)
+    _raise(failed_op(name, SYSTEM), values, TraceError("model_stopped", **fields, call=call), error)
 
 
 def ran_before(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -> Stopped | None:
@@ -122,7 +122,7 @@ def location(torch: Any, error: BaseException) -> Location | None:
     """Return the innermost line outside of PyTorch that an error went through, best the user's."""
     places = [(frame.f_code, lasti) for frame, lasti in frames_of(error)]
     files = [(x, x[0].co_filename) for x in places if is_user_code(x[0].co_filename)]
-    own = [x for x, file in files if users(file, torch.__path__[0])]
+    own = [x for x, file in files if is_user_file(file, torch.__path__[0])]
     own = own or [x for x, file in files if not file.startswith(torch.__path__[0] + os.sep)]
     return Location(*own[-1]) if own else None
 

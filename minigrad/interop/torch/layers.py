@@ -30,8 +30,12 @@ def _conv2d(
 ) -> Any:
     if len(x.shape) == 3:
         return _unbatched(_conv2d, x, weight, bias, stride, padding, dilation, groups)
-    if max(_two(dilation)) > FAR and _two(stride) == (1, 1) and not isinstance(padding, str):
-        return _dilated(x, weight, bias, _two(padding), _two(dilation), groups)
+    if (
+        max(_pair_of(dilation)) > FAR
+        and _pair_of(stride) == (1, 1)
+        and not isinstance(padding, str)
+    ):
+        return _dilated(x, weight, bias, _pair_of(padding), _pair_of(dilation), groups)
     return nn.conv2d(x, weight, bias, _pair(stride), _pair(padding), _pair(dilation), groups)
 
 
@@ -82,7 +86,7 @@ def _row(value: Any, other: int) -> Any:
     return other, value if isinstance(value, int) else value[0]
 
 
-def _transposed(
+def _conv_transpose(
     x: Any,
     weight: Any,
     bias: Any = None,
@@ -93,7 +97,9 @@ def _transposed(
     dilation: Any = 1,
 ) -> Any:
     """Build conv_transpose2d, which is the input gradient of a convolution."""
-    stride, padding, more, apart = (_two(v) for v in (stride, padding, output_padding, dilation))
+    stride, padding, more, apart = (
+        _pair_of(v) for v in (stride, padding, output_padding, dilation)
+    )
     if groups != 1 or apart != (1, 1) or len(x.shape) != 4:
         return NotImplemented
     shape = [x.shape[0], weight.shape[1]]
@@ -104,7 +110,7 @@ def _transposed(
     return y if bias is None else y + f.reshape(bias, (-1, 1, 1))
 
 
-def _two(value: Any) -> tuple[int, int]:
+def _pair_of(value: Any) -> tuple[int, int]:
     pair = _pair(value)
     return pair if isinstance(pair, tuple) else (pair, pair)
 
@@ -121,7 +127,7 @@ def _convolution(
     groups: int,
 ) -> Any:
     if transposed:
-        return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation)
+        return _conv_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation)
     layer = {3: _conv1d, 4: _conv2d}.get(len(x.shape))
     if layer is None:
         return NotImplemented
@@ -131,7 +137,7 @@ def _convolution(
 def _max_pool(
     x: Any, size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil: bool = False
 ) -> Any:
-    if ceil or _two(dilation) != (1, 1):
+    if ceil or _pair_of(dilation) != (1, 1):
         return NotImplemented
     if len(x.shape) == 3:
         return _unbatched(_max_pool, x, size, stride, padding)
@@ -147,7 +153,7 @@ def _avg_pool(
     include_pad: bool = True,
     divisor: Any = None,
 ) -> Any:
-    if ceil or divisor is not None or (not include_pad and _two(padding) != (0, 0)):
+    if ceil or divisor is not None or (not include_pad and _pair_of(padding) != (0, 0)):
         return NotImplemented
     if len(x.shape) == 3:
         return _unbatched(_avg_pool, x, size, stride, padding)
@@ -155,7 +161,7 @@ def _avg_pool(
 
 
 def _adaptive_avg_pool(x: Any, size: Any) -> Any:
-    size = _two(size)
+    size = _pair_of(size)
     if size == (1, 1):
         return f.mean(x, (-2, -1), True)
     if any(n % k for n, k in zip(x.shape[-2:], size, strict=True)):
@@ -224,11 +230,11 @@ def _instance_norm(
     *_: Any,
 ) -> Any:
     if not use_input:
-        return _by_statistics(x, weight, bias, mean, var, eps)
+        return _normalize(x, weight, bias, mean, var, eps)
     return _affine(ops.normalize(x, axis=tuple(range(2, len(x.shape))), eps=eps), weight, bias)
 
 
-def _by_statistics(x: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
+def _normalize(x: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
     shape = (-1, *[1] * (len(x.shape) - 2))
     y = (x - f.reshape(mean, shape)) / f.sqrt(f.reshape(var, shape) + eps)
     return _affine(y, weight, bias)
@@ -247,12 +253,12 @@ def _batch_norm(
 ) -> Any:
     """Build batch_norm; training uses batch statistics, and running ones aren't returned."""
     if not training:
-        return _by_statistics(x, weight, bias, mean, var, eps)
+        return _normalize(x, weight, bias, mean, var, eps)
     axes = (0, *range(2, len(x.shape)))
     return _affine(ops.normalize(x, axis=axes, eps=eps), weight, bias)
 
 
-def first_result(layer: Any, count: int) -> Any:
+def keep_first_result(layer: Any, count: int) -> Any:
     """Wrap a layer whose operator has further results, unused in the forward pass."""
 
     def several(*args: Any, **how: Any) -> Any:
@@ -263,29 +269,29 @@ def first_result(layer: Any, count: int) -> Any:
 
 
 def _fixed_norm(x: Any, w: Any, b: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
-    return _by_statistics(x, w, b, mean, var, eps)
+    return _normalize(x, w, b, mean, var, eps)
 
 
 LAYERS: Table = {
     "conv2d": _conv2d,
     "conv1d": _conv1d,
     "convolution": _convolution,
-    "conv_transpose2d": _transposed,
+    "conv_transpose2d": _conv_transpose,
     "max_pool2d": _max_pool,
-    "max_pool2d_with_indices": first_result(_max_pool, 2),
+    "max_pool2d_with_indices": keep_first_result(_max_pool, 2),
     "avg_pool2d": _avg_pool,
     "adaptive_avg_pool2d": _adaptive_avg_pool,
     "_adaptive_avg_pool2d": _adaptive_avg_pool,
     "upsample_nearest2d": _nearest,
     "layer_norm": _layer_norm,
-    "native_layer_norm": first_result(_layer_norm, 3),
+    "native_layer_norm": keep_first_result(_layer_norm, 3),
     "rms_norm": _rms_norm,
     "group_norm": _group_norm,
     "native_group_norm": _native_group_norm,
     "instance_norm": _instance_norm,
     "batch_norm": _batch_norm,
-    "native_batch_norm": first_result(_batch_norm, 3),
-    "_native_batch_norm_legit": first_result(_batch_norm, 3),
-    "_native_batch_norm_legit_functional": first_result(_batch_norm, 5),
-    "_native_batch_norm_legit_no_training": first_result(_fixed_norm, 3),
+    "native_batch_norm": keep_first_result(_batch_norm, 3),
+    "_native_batch_norm_legit": keep_first_result(_batch_norm, 3),
+    "_native_batch_norm_legit_functional": keep_first_result(_batch_norm, 5),
+    "_native_batch_norm_legit_no_training": keep_first_result(_fixed_norm, 3),
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.diagnostics.source import Location, SavedLine
-from minigrad.interop.captured import Line, users
+from minigrad.interop.captured import Line, is_user_file
 
 # What PyTorch asks tensors for all the time, and what computes nothing.
 QUESTIONS = {
@@ -102,7 +102,7 @@ class Lines:
             name = frame.f_code.co_filename
             own = known.get(name)
             if own is None:
-                own = known[name] = users(name, self.library)
+                own = known[name] = is_user_file(name, self.library)
             if own:
                 break
             frame = frame.f_back
@@ -114,7 +114,7 @@ class Lines:
         if number is not None:
             return self.seen[number]
         found = [SavedLine(*place) for place in _stack(meta.get("stack_trace") or "")]
-        own = [line for line in found if users(line.co_filename, self.library)]
+        own = [line for line in found if is_user_file(line.co_filename, self.library)]
         return (own[-1], 0) if own else None
 
     def place(self, meta: dict[str, Any]) -> SavedLine | None:

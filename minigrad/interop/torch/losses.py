@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad import functions as f
 from minigrad import ops
-from minigrad.interop.torch.layers import first_result
+from minigrad.interop.torch.layers import keep_first_result
 from minigrad.interop.torch.numbers import Table
 
 
@@ -54,7 +54,7 @@ def _cross_entropy(
     return _nll(f.log_softmax(x, _classes(x)), target, None, reduction, ignore_index)
 
 
-def _ignoring(
+def _masked_cross_entropy(
     x: Any,
     target: Any,
     weight: Any = None,
@@ -114,10 +114,10 @@ LOSSES: Table = {
     "huber_loss": _huber,
     "smooth_l1_loss": _smooth,
     "cross_entropy_loss": _cross_entropy,
-    "cross_entropy_loss, ignoring": _ignoring,
+    "cross_entropy_loss, ignoring": _masked_cross_entropy,
     "nll_loss": _nll,
     "nll_loss_nd": _nll,
-    "nll_loss_forward": first_result(_nll, 2),
+    "nll_loss_forward": keep_first_result(_nll, 2),
     "binary_cross_entropy": _binary,
     "binary_cross_entropy_with_logits": _binary_with_logits,
 }

@@ -11,8 +11,8 @@ from typing import Any
 from minigrad.core import Array
 from minigrad.interop.captured import Refused, seed
 from minigrad.interop.torch.functions import functions_replaced_by
-from minigrad.interop.torch.reader import array, dense, seeded
-from minigrad.interop.torch.state import called, copied, copied_state, unchanged
+from minigrad.interop.torch.reader import array, dense, fixed_seed
+from minigrad.interop.torch.state import copied_state, copy_leaf, functional_call, unchanged_names
 
 
 def outputs(torch: Any, result: Any) -> tuple[list[Any], list[Any]]:
@@ -45,13 +45,13 @@ def run(
     Returns its result, and the names of the parameters that it doesn't write to.
     """
     state = copied_state(module)
-    given = [copied(x) if isinstance(x, torch.Tensor) else x for x in inputs.values()]
-    with seeded(torch), warnings.catch_warnings():
+    given = [copy_leaf(x) if isinstance(x, torch.Tensor) else x for x in inputs.values()]
+    with fixed_seed(torch), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PyTorch says them where the user runs the model
         arguments = torch.utils._pytree.tree_unflatten(given, shape)
-        result = called(torch, module, state, arguments)
+        result = functional_call(torch, module, state, arguments)
     trained = {name for name, _ in module.named_parameters()}
-    return result, unchanged(torch, module, state) & trained
+    return result, unchanged_names(torch, module, state) & trained
 
 
 def original(
@@ -70,16 +70,16 @@ def original(
     """
     state = copied_state(module, shared)
     given = {
-        name: copied(x, x.is_floating_point()) if isinstance(x, torch.Tensor) else x
+        name: copy_leaf(x, x.is_floating_point()) if isinstance(x, torch.Tensor) else x
         for name, x in inputs.items()
     }
     written = [x.clone() if isinstance(x, torch.Tensor) else x for x in given.values()]
-    modes = (torch.enable_grad(), seeded(torch), readable(torch), functions_replaced_by(torch))
+    modes = (torch.enable_grad(), fixed_seed(torch), readable(torch), functions_replaced_by(torch))
     with contextlib.ExitStack() as stack:
         for mode in (*modes, _stop_gradients(torch, lost)):
             stack.enter_context(mode)
         arguments = torch.utils._pytree.tree_unflatten(written, shape)
-        result = called(torch, module, state, arguments)
+        result = functional_call(torch, module, state, arguments)
     results = outputs(torch, result)[0]
     leaves = {n: x for n, x in {**state, **given}.items() if getattr(x, "requires_grad", False)}
     try:

@@ -89,7 +89,7 @@ class Reader:
         signature = self.program.graph_signature
         specs = {s.arg.name: s for s in signature.input_specs}
         results: list[Any] = []
-        with self.torch.no_grad(), seeded(self.torch):
+        with self.torch.no_grad(), fixed_seed(self.torch):
             for node in self.program.graph.nodes:
                 if node.op == "placeholder":
                     self._given(node, specs[node.name], given)
@@ -137,7 +137,7 @@ class Reader:
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         path = str(stack[-1][0]).partition("@")[0] if stack else ""
         args, kwargs = (self._real(x) for x in (node.args, node.kwargs))
-        self.with_numbers = self.torch.get_rng_state()
+        self.state = self.torch.get_rng_state()
         node.target = self.functions.behind(node.target)
         if getattr(getattr(node.target, "_schema", None), "is_mutable", False):
             args = (args[0].clone(), *args[1:])  # what it writes to stays as it was
@@ -151,7 +151,7 @@ class Reader:
                 else:
                     self.reached.add(node)
             self.ours[node] = made
-        pairs = zip(listed(made), listed(self.real[node]), strict=False)
+        pairs = zip(as_list(made), as_list(self.real[node]), strict=False)
         self.builder.originals.update((x, v) for x, v in pairs if isinstance(x, Node))
 
     def _translated(self, node: Any) -> Any:
@@ -171,7 +171,7 @@ class Reader:
         result: Any = NotImplemented
         if name == "cross_entropy_loss" and ignores_labels(*self._real(node.args[1:5])):
             name = f"{name}, ignoring"
-        if name in OPERATORS and not has_complex([*inputs, *listed(real)]):
+        if name in OPERATORS and not has_complex([*inputs, *as_list(real)]):
             ready = [operand(self.torch, x) for x in args]
             options = {k: operand(self.torch, x) for k, x in kwargs.items() if k not in PLACES}
             result = OPERATORS[name](*ready, **options)
@@ -193,10 +193,10 @@ class Reader:
         inputs = leaves([*args, *kwargs.values()])
         values = leaves(self._real([*node.args, *node.kwargs.values()]))
         pairs = [(x, v) for x, v in zip(inputs, values, strict=True) if isinstance(x, Node)]
-        call, pull = calls(self.torch, node.target, args, kwargs, self.with_numbers)
+        call, pull = as_function(self.torch, node.target, args, kwargs, self.state)
         real = self.real[node]
         several = isinstance(real, (tuple, list))
-        results = [array(y) for y in listed(real)]
+        results = [array(y) for y in as_list(real)]
         specs = [Spec(y.shape, y.dtype) for y in results]
         sources = zip(inputs, leaves([*node.args, *node.kwargs.values()]), strict=True)
         requires_grad = [n in self.reached for x, n in sources if isinstance(x, Node)]
@@ -279,7 +279,7 @@ def dense(x: Any) -> Any:
     return x.to_dense() if x.is_sparse else x
 
 
-def listed(x: Any) -> Sequence[Any]:
+def as_list(x: Any) -> Sequence[Any]:
     """Return several results unchanged, or one as a list."""
     return x if isinstance(x, (tuple, list)) else [x]
 
@@ -303,7 +303,7 @@ def leaves(args: Sequence[Any]) -> list[Any]:
     return found
 
 
-def calls(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
+def as_function(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
     """Return an operator as a function of arrays for its node arguments, and its pullback.
 
     state: of the random generator, so that the same numbers are drawn every time.
@@ -390,7 +390,7 @@ def quiet() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def seeded(torch: Any) -> Iterator[None]:
+def fixed_seed(torch: Any) -> Iterator[None]:
     """Draw the same random numbers every time, without affecting the user's generator."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)

@@ -108,10 +108,10 @@ def _index_put(x: Any, part: Any, key: Any) -> Any:
     numbers = np.arange(math.prod(part.shape)).reshape(part.shape)
     view = key(places) if callable(key) else places[key]
     view[...] = numbers
-    return moved(x, part, places)
+    return take_or_keep(x, part, places)
 
 
-def moved(x: Any, part: Any, places: Any) -> Any:
+def take_or_keep(x: Any, part: Any, places: Any) -> Any:
     """Take elements of `part` at these positions, and of `x` where the position is -1."""
     if (places < 0).all():
         return x
@@ -200,7 +200,7 @@ def _embedding(
     return f.where(f.expand_dims(ids == padding_idx, -1), f.stop_gradient(rows), rows)
 
 
-def _same(x: Any, *_: Any, **__: Any) -> Any:
+def _identity(x: Any, *_: Any, **__: Any) -> Any:
     return x
 
 
@@ -223,11 +223,11 @@ SHAPES: Table = {
     "expand_as": lambda x, other: _expand(x, other.shape),
     "broadcast_to": _expand,
     "repeat": _repeat,
-    "contiguous": _same,
-    "clone": _same,
-    "alias": _same,
-    "lift_fresh_copy": _same,
-    "lift_fresh": _same,
+    "contiguous": _identity,
+    "clone": _identity,
+    "alias": _identity,
+    "lift_fresh_copy": _identity,
+    "lift_fresh": _identity,
     "copy": _copied,
     "fill": _filled,
     "zero": lambda x: _filled(x, 0),

@@ -32,13 +32,13 @@ def copied_state(module: Any, shared: Collection[str] = ()) -> dict[str, Any]:
     every = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     names = first_names(module)
     return {
-        name: _with_hooks(copied(x, memory=name not in shared), x)
+        name: _with_hooks(copy_leaf(x, memory=name not in shared), x)
         for name, x in every.items()
         if names[name] == name
     }
 
 
-def unchanged(torch: Any, module: Any, state: Mapping[str, Any]) -> set[str]:
+def unchanged_names(torch: Any, module: Any, state: Mapping[str, Any]) -> set[str]:
     """Return the names of the copies that are still equal to the module's tensors."""
     every = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     return {name for name, x in state.items() if torch.equal(every[name], x)}
@@ -50,7 +50,7 @@ def _with_hooks(made: Any, x: Any) -> Any:
     return made
 
 
-def hooked(module: Any) -> list[str]:
+def hooked_names(module: Any) -> list[str]:
     """Return the names of the parameters and modules that have hooks on their gradients."""
     parts = [name for name, x in module.named_parameters() if x._backward_hooks]
     return parts + [
@@ -60,13 +60,15 @@ def hooked(module: Any) -> list[str]:
     ]
 
 
-def copied(x: Any, grad: bool = False, memory: bool = True) -> Any:
+def copy_leaf(x: Any, grad: bool = False, memory: bool = True) -> Any:
     """Return a leaf with the values of a tensor; with `memory`, in memory of its own."""
     found = x.detach().clone() if memory else x.detach()
     return found.requires_grad_(grad or x.requires_grad)
 
 
-def called(torch: Any, module: Any, state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
+def functional_call(
+    torch: Any, module: Any, state: Mapping[str, Any], arguments: tuple[Any, ...]
+) -> Any:
     """Run a module with these tensors, by first name, in place of its own.
 
     Each module gets them once, also one with several names: otherwise functional_call would leave

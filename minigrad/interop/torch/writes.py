@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-def written(function: Any, args: Any) -> list[Any]:
+def written_tensors(function: Any, args: Any) -> list[Any]:
     """Return the tensors among its arguments that an operator writes to."""
     declared = getattr(getattr(function, "_schema", None), "arguments", ())
     pairs = zip(declared, args, strict=False)

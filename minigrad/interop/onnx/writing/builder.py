@@ -20,7 +20,7 @@ TABLE: dict[Op, Rule] = {}
 FIRST, LAST = -(1 << 63), (1 << 63) - 1  # slices without a bound
 
 
-def written(*ops: Op) -> Callable[[Rule], Rule]:
+def register_writer(*ops: Op) -> Callable[[Rule], Rule]:
     """Register the rule that writes these operators: (graph, node, operand names) -> name."""
 
     def enter(rule: Rule) -> Rule:

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
 from minigrad.core import TupleSpec
-from minigrad.interop.onnx.writing.builder import TABLE, OnnxGraphBuilder, written
+from minigrad.interop.onnx.writing.builder import TABLE, OnnxGraphBuilder, register_writer
 from minigrad.ops import state
 from minigrad.ops.parts import output
 from minigrad.static import Graph, Node
@@ -37,12 +37,12 @@ def write(w: OnnxGraphBuilder, nodes: Sequence[Node]) -> None:
             w.kept[node] = found[own:]
 
 
-@written(output)
+@register_writer(output)
 def _output(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return xs[0].split("\n")[node.attrs["index"]]
 
 
-@written(HISTORY)
+@register_writer(HISTORY)
 def _history(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Return the name of the history that a loop kept of a state."""
     loop, index = node.inputs[0], node.attrs["index"]
@@ -86,7 +86,7 @@ def _closed(
     return graph
 
 
-@written(COND)
+@register_writer(COND)
 def _cond(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     arms = {}
     for key, option in (("then", "then_branch"), ("orelse", "else_branch")):
@@ -104,7 +104,7 @@ def _carried(inner: OnnxGraphBuilder, body: Graph, count: int) -> tuple[list[str
     return names, [inner.info(n, x) for n, x in zip(names, body.inputs[:count], strict=True)]
 
 
-@written(WHILE)
+@register_writer(WHILE)
 def _while(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     test, body, n = node.attrs["test"], node.attrs["body"], node.attrs["carries"]
     start, captured = xs[:n], xs[n:]
@@ -145,7 +145,7 @@ def _inlined(w: OnnxGraphBuilder, body: Graph, names: Sequence[str]) -> str:
     return found
 
 
-@written(SCAN)
+@register_writer(SCAN)
 def _scan(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     body, n, m = node.attrs["body"], node.attrs["carries"], node.attrs["sequences"]
     inner = OnnxGraphBuilder(w)
@@ -170,7 +170,7 @@ def _scan(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return found if isinstance(found, str) else list(found)
 
 
-@written(FUSED)
+@register_writer(FUSED)
 def _fused(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write the operators of a fused node one by one."""
     body = node.attrs["body"]
@@ -182,6 +182,6 @@ def _fused(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-@written(state.read_value)
+@register_writer(state.read_value)
 def _read_value(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Identity", xs[0])

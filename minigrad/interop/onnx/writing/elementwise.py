@@ -14,8 +14,8 @@ from minigrad.interop.onnx.writing.builder import (
     OnnxGraphBuilder,
     Rule,
     known,
+    register_writer,
     shape_of,
-    written,
 )
 from minigrad.ops.shape import positive_axes
 from minigrad.static import Node
@@ -29,7 +29,7 @@ NAMES = ELEMENTWISE | dict.fromkeys((ops.stop_gradient, ops.print_value), "Ident
 TABLE.update({op: _plain(name) for op, name in NAMES.items()})
 
 
-@written(ops.add, ops.mul)
+@register_writer(ops.add, ops.mul)
 def _sums(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write addition or multiplication; for Booleans they are Or and And."""
     add = node.op is ops.add
@@ -38,19 +38,19 @@ def _sums(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit(ELEMENTWISE[node.op], *xs)
 
 
-@written(ops.less, ops.greater, ops.less_equal, ops.greater_equal)
+@register_writer(ops.less, ops.greater, ops.less_equal, ops.greater_equal)
 def _compared(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     if node.inputs[0].dtype.kind == "b":
         xs = [w.cast(x, np.int32) for x in xs]
     return w.emit(ELEMENTWISE[node.op], *xs)
 
 
-@written(ops.not_equal)
+@register_writer(ops.not_equal)
 def _not_equal(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Not", w.emit("Equal", *xs))
 
 
-@written(ops.logical_and, ops.logical_or, ops.logical_xor, ops.logical_not)
+@register_writer(ops.logical_and, ops.logical_or, ops.logical_xor, ops.logical_not)
 def _logical(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     xs = [
         x if y.dtype.kind == "b" else w.cast(x, np.bool_)
@@ -59,17 +59,17 @@ def _logical(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit(node.op.name, *xs)
 
 
-@written(ops.isnan)
+@register_writer(ops.isnan)
 def _isnan(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("IsNaN", xs[0] if node.inputs[0].dtype.kind == "f" else w.cast(xs[0], np.float32))
 
 
-@written(ops.cast)
+@register_writer(ops.cast)
 def _cast(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.cast(xs[0], node.dtype)
 
 
-@written(ops.log1p)
+@register_writer(ops.log1p)
 def _log1p(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write log1p as x · log(1 + x) / ((1 + x) − 1), which is accurate near 0."""
     x, one = xs[0], w.like(1, node)
@@ -82,29 +82,29 @@ def _log1p(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Where", flat, x, w.emit("Where", endless, u, scaled))
 
 
-@written(ops.floor, ops.ceil, ops.round)
+@register_writer(ops.floor, ops.ceil, ops.round)
 def _rounded(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit(node.op.name if node.dtype.kind == "f" else "Identity", xs[0])
 
 
-@written(ops.gelu)
+@register_writer(ops.gelu)
 def _gelu(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Gelu", xs[0], approximate=node.attrs.get("approximate", "none"))
 
 
-@written(ops.step)
+@register_writer(ops.step)
 def _step(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.cast(w.emit("Greater", xs[0], w.like(0, node.inputs[0])), node.dtype)
 
 
-@written(ops.share_of_maximum)
+@register_writer(ops.share_of_maximum)
 def _share_of_maximum(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     parts = [w.cast(w.emit(name, *xs), node.dtype) for name in ("Less", "LessOrEqual")]
     lost = w.emit("Mul", w.emit("Add", *parts), w.like(0.5, node))
     return w.emit("Sub", w.like(1, node), lost)
 
 
-@written(ops.within)
+@register_writer(ops.within)
 def _within(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     low, high = node.attrs.get("low"), node.attrs.get("high")
     low = low if low is not None else -np.inf
@@ -120,7 +120,7 @@ def _within(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.cast(inside, node.dtype)
 
 
-@written(ops.clip)
+@register_writer(ops.clip)
 def _clip(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = xs[0] if node.inputs[0].dtype == node.dtype else w.cast(xs[0], node.dtype)
     for option, name in (("low", "Max"), ("high", "Min")):
@@ -129,7 +129,7 @@ def _clip(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return x if x != xs[0] else w.emit("Identity", x)
 
 
-@written(ops.floor_divide, ops.mod)
+@register_writer(ops.floor_divide, ops.mod)
 def _whole_division(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     a, b = xs
     if node.dtype.kind != "f":
@@ -164,7 +164,7 @@ def reduced(w: OnnxGraphBuilder, name: str, x: str, axes: list[int], keep: bool)
     return str(w.emit(name, x, w.ints(*axes), keepdims=int(keep)))
 
 
-@written(*REDUCED)
+@register_writer(*REDUCED)
 def _reduced(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     default = 0 if node.op is ops.prod else None
     axes, keep = axes_of(w, node, default), bool(node.attrs.get("keepdims"))
@@ -174,7 +174,7 @@ def _reduced(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.cast(reduced(w, REDUCED[node.op], x, axes, keep), np.bool_)
 
 
-@written(ops.logsumexp)
+@register_writer(ops.logsumexp)
 def _logsumexp(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write logsumexp: subtract the maximum, then add it back, unless it is infinite."""
     axes, keep = axes_of(w, node), bool(node.attrs.get("keepdims"))
@@ -185,7 +185,7 @@ def _logsumexp(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return y if keep or not axes else w.emit("Squeeze", y, w.ints(*axes))
 
 
-@written(ops.argmax, ops.argmin)
+@register_writer(ops.argmax, ops.argmin)
 def _position(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis, keep = node.attrs.get("axis"), bool(node.attrs.get("keepdims"))
     x, source = xs[0], node.inputs[0]
@@ -199,7 +199,7 @@ def _position(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit(node.op.name, x, axis=int(axis), keepdims=int(keep))
 
 
-@written(ops.argsort)
+@register_writer(ops.argsort)
 def _argsort(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis = int(node.attrs.get("axis", -1))
     count = w.emit("Gather", w.shape(node.inputs[0]), w.ints(axis))
@@ -208,7 +208,7 @@ def _argsort(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return str(places)
 
 
-@written(ops.share_of_extreme)
+@register_writer(ops.share_of_extreme)
 def _share_of_extreme(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axes, y = axes_of(w, node), xs[1]
     if not node.attrs.get("keepdims") and axes:
@@ -217,13 +217,13 @@ def _share_of_extreme(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Div", hit, reduced(w, "ReduceSum", hit, axes, True))
 
 
-@written(ops.cumsum)
+@register_writer(ops.cumsum)
 def _cumsum(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis = w.constant(node.attrs.get("axis", 0), np.int64)
     return w.emit("CumSum", xs[0], axis, reverse=int(bool(node.attrs.get("reverse"))))
 
 
-@written(ops.prod_of_others)
+@register_writer(ops.prod_of_others)
 def _prod_of_others(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write the product of all elements before each one times that of all after it."""
     x = node.inputs[0]
@@ -242,7 +242,7 @@ def _prod_of_others(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Concat", *like, axis=axis) if n else w.emit("Identity", xs[0])
 
 
-@written(ops.count)
+@register_writer(ops.count)
 def _count(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x, y = node.inputs
     if known(x) and known(y):
@@ -253,7 +253,7 @@ def _count(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
                   node.dtype)  # fmt: skip
 
 
-@written(ops.softmax, ops.log_softmax)
+@register_writer(ops.softmax, ops.log_softmax)
 def _softmax(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit(node.op.name, xs[0], axis=int(node.attrs.get("axis", -1)))
 
@@ -265,12 +265,12 @@ def one_hot(w: OnnxGraphBuilder, labels: str, scores: Node, dtype: Any) -> str:
     return w.cast(w.emit("Equal", places, numbers), dtype)
 
 
-@written(ops.one_hot)
+@register_writer(ops.one_hot)
 def _one_hot(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return one_hot(w, xs[0], node.inputs[1], node.dtype)
 
 
-@written(ops.binary_cross_entropy)
+@register_writer(ops.binary_cross_entropy)
 def _binary_cross_entropy(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     p, t = xs
     one, lowest = w.like(1, node), w.like(-100, node)
@@ -280,7 +280,7 @@ def _binary_cross_entropy(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any
     return w.emit("Neg", w.emit("Add", *parts))
 
 
-@written(ops.softmax_cross_entropy)
+@register_writer(ops.softmax_cross_entropy)
 def _loss(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = xs[0] if node.inputs[0].dtype == node.dtype else w.cast(xs[0], node.dtype)
     scores = w.emit("LogSoftmax", x, axis=-1)
@@ -289,14 +289,14 @@ def _loss(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Neg", w.emit("Squeeze", chosen, w.ints(-1)))
 
 
-@written(ops.softmax_cross_entropy_gradient)
+@register_writer(ops.softmax_cross_entropy_gradient)
 def _loss_gradient(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     y = w.emit("Softmax", xs[1], axis=-1)
     above = w.emit("Sub", y, one_hot(w, xs[2], node.inputs[1], node.dtype))
     return w.emit("Mul", above, w.emit("Unsqueeze", xs[0], w.ints(-1)))
 
 
-@written(ops.normalize)
+@register_writer(ops.normalize)
 def _normalize(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axes = axes_of(w, node, -1)
     centred = w.emit("Sub", xs[0], reduced(w, "ReduceMean", xs[0], axes, True))
@@ -305,7 +305,7 @@ def _normalize(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Div", centred, w.emit("Sqrt", w.emit("Add", variance, eps)))
 
 
-@written(ops.matmul)
+@register_writer(ops.matmul)
 def _matmul(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write MatMul; a vector by a transposed matrix becomes 2-D, as runtimes may misfuse it."""
     ranks = [w.rank(x) for x in node.inputs]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.writing.builder import OnnxGraphBuilder, written
+from minigrad.interop.onnx.writing.builder import OnnxGraphBuilder, register_writer
 from minigrad.ops.pool import _window as pool_window
 from minigrad.ops.windows import Window
 from minigrad.static import Node
@@ -22,7 +22,7 @@ def _pads(window: Window) -> list[int]:
     return [a for a, _ in window.pads] + [b for _, b in window.pads]
 
 
-@written(ops.conv2d)
+@register_writer(ops.conv2d)
 def _conv(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     window = _window(w, node, node.inputs[1])
     options: dict[str, Any] = {
@@ -33,7 +33,7 @@ def _conv(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Conv", *xs, kernel_shape=list(window.size), **options)
 
 
-@written(ops.conv2d_input)
+@register_writer(ops.conv2d_input)
 def _conv_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write conv2d's input gradient; output_padding adds what no window reached."""
     kernels, x = node.inputs[1:]
@@ -48,7 +48,7 @@ def _conv_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("ConvTranspose", *xs[:2], kernel_shape=list(window.size), **options)
 
 
-@written(ops.conv2d_weight)
+@register_writer(ops.conv2d_weight)
 def _conv_weight(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write conv2d's kernel gradient: Conv of images and gradients, batch and channels swapped."""
     kernels = node.inputs[2]
@@ -80,12 +80,12 @@ def _pooling(node: Node) -> tuple[Window, dict[str, Any]]:
     return window, {**options, "pads": _pads(window)}
 
 
-@written(ops.max_pool2d)
+@register_writer(ops.max_pool2d)
 def _max_pool(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("MaxPool", xs[0], **_pooling(node)[1])
 
 
-@written(ops.avg_pool2d)
+@register_writer(ops.avg_pool2d)
 def _avg_pool(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("AveragePool", xs[0], count_include_pad=1, **_pooling(node)[1])
 
@@ -96,7 +96,7 @@ def _chosen(w: OnnxGraphBuilder, node: Node, x: str) -> str:
     return w.reshape(places, w.ints(-1))
 
 
-@written(ops.max_pool2d_input)
+@register_writer(ops.max_pool2d_input)
 def _max_pool_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = node.inputs[2]
     zeros = w.emit("Expand", w.like(0, node), w.emit("Reshape", w.emit("Size", xs[2]), w.ints(1)))
@@ -106,13 +106,13 @@ def _max_pool_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.reshape(y, w.shape(x))
 
 
-@written(ops.max_pool2d_pick)
+@register_writer(ops.max_pool2d_pick)
 def _max_pool_pick(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     flat = w.reshape(xs[0], w.ints(-1))
     return w.reshape(w.emit("Gather", flat, _chosen(w, node, xs[2])), w.shape(node.inputs[1]))
 
 
-@written(ops.avg_pool2d_input)
+@register_writer(ops.avg_pool2d_input)
 def _avg_pool_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write avg_pool's input gradient as a transposed convolution with equal weights."""
     x, (window, options) = node.inputs[1], _pooling(node)

@@ -14,8 +14,8 @@ from minigrad.interop.onnx.writing.builder import (
     LAST,
     OnnxGraphBuilder,
     known,
+    register_writer,
     shape_of,
-    written,
 )
 from minigrad.interop.onnx.writing.elementwise import reduced
 from minigrad.ops.indexing import numpy_key
@@ -24,7 +24,7 @@ from minigrad.ops.shape import positive_axes
 from minigrad.static import Node
 
 
-@written(ops.reshape)
+@register_writer(ops.reshape)
 def _reshape(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     shape = node.attrs["shape"]
     if 0 in shape and -1 in shape:
@@ -32,24 +32,24 @@ def _reshape(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.reshape(xs[0], w.ints(*shape) if shape else w.constant([], np.int64))
 
 
-@written(ops.reshape_like)
+@register_writer(ops.reshape_like)
 def _reshape_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.reshape(xs[0], w.shape(node.inputs[1]))
 
 
-@written(ops.transpose)
+@register_writer(ops.transpose)
 def _transpose(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axes, rank = node.attrs.get("axes"), w.rank(node.inputs[0])
     order = range(rank)[::-1] if axes is None else [a % rank for a in axes]
     return w.emit("Transpose", xs[0], perm=list(order))
 
 
-@written(ops.expand_dims)
+@register_writer(ops.expand_dims)
 def _expand_dims(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Unsqueeze", xs[0], w.ints(node.attrs["axis"]))
 
 
-@written(ops.squeeze)
+@register_writer(ops.squeeze)
 def _squeeze(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis = node.attrs.get("axis")
     if axis is None:
@@ -58,13 +58,13 @@ def _squeeze(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Squeeze", xs[0], w.ints(*axes)) if axes else w.emit("Identity", xs[0])
 
 
-@written(ops.broadcast_to)
+@register_writer(ops.broadcast_to)
 def _broadcast_to(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     shape = [1 if n == -1 else n for n in node.attrs["shape"]]
     return w.emit("Expand", xs[0], w.ints(*shape) if shape else w.constant([], np.int64))
 
 
-@written(ops.broadcast_like)
+@register_writer(ops.broadcast_like)
 def _broadcast_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     g, (source, like) = xs[0], node.inputs
     if not node.attrs.get("keepdims", True) and w.rank(source):
@@ -73,7 +73,7 @@ def _broadcast_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Expand", g, w.shape(like))
 
 
-@written(ops.sum_like)
+@register_writer(ops.sum_like)
 def _sum_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     g, like = node.inputs
     lead = w.rank(g) - w.rank(like)
@@ -89,12 +89,12 @@ def _sum_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.reshape(total, w.shape(like))
 
 
-@written(ops.full_like)
+@register_writer(ops.full_like)
 def _full_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Expand", w.like(node.attrs["value"], node), w.shape(node.inputs[0]))
 
 
-@written(ops.pad)
+@register_writer(ops.pad)
 def _pad(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     widths = node.attrs["widths"]
     pads = w.ints(*(a for a, _ in widths), *(b for _, b in widths))
@@ -112,7 +112,7 @@ def _items(key: Any, rank: int) -> list[Any]:
     return [*key[:place], *[full] * (rank - count), *key[place + 1 :]]
 
 
-@written(ops.slice_)
+@register_writer(ops.slice_)
 def _slice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return _sliced(w, xs[0], node.attrs["key"], w.rank(node.inputs[0]))
 
@@ -147,7 +147,7 @@ def _sliced(w: OnnxGraphBuilder, x: str, key: Any, rank: int) -> str:
     return str(y if y != x else w.emit("Identity", y))
 
 
-@written(ops.unslice)
+@register_writer(ops.unslice)
 def _unslice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write the gradient of a slice: gather from g along each axis, padded with a zero."""
     g, x = xs[0], node.inputs[1]
@@ -195,7 +195,7 @@ def _numbers(w: OnnxGraphBuilder, count: str) -> str:
     return str(w.emit("Range", zero, w.reshape(count, w.constant([], np.int64)), one))
 
 
-@written(put_slice)
+@register_writer(put_slice)
 def _put_slice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = node.inputs[0]
     if known(x):
@@ -207,7 +207,7 @@ def _put_slice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return _put_flat(w, x, xs[0], xs[1], places)
 
 
-@written(put)
+@register_writer(put)
 def _put(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return _put_flat(w, node.inputs[0], xs[0], xs[1], w.cast(xs[2], np.int64))
 
@@ -246,7 +246,7 @@ def _front(rank: int, axis: int, count: int) -> list[int]:
     return moved + [i for i in range(rank) if i not in moved]
 
 
-@written(ops.take)
+@register_writer(ops.take)
 def _take(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x, count = node.inputs[0], len(node.inputs) - 1
     rank = w.rank(x)
@@ -260,7 +260,7 @@ def _take(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Transpose", y, perm=back)
 
 
-@written(ops.add_at)
+@register_writer(ops.add_at)
 def _add_at(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     g, x = node.inputs[:2]
     count, rank = len(node.inputs) - 2, w.rank(x)
@@ -276,13 +276,13 @@ def _add_at(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Transpose", y, perm=np.argsort(order).tolist()) if axis else y
 
 
-@written(ops.gather)
+@register_writer(ops.gather)
 def _gather(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     places = _whole(w, xs[1], node.inputs[1])
     return w.emit("GatherElements", xs[0], places, axis=int(node.attrs["axis"]))
 
 
-@written(ops.scatter_add)
+@register_writer(ops.scatter_add)
 def _scatter_add(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     zeros = w.emit("Expand", w.like(0, node), w.shape(node.inputs[1]))
     places = _whole(w, xs[2], node.inputs[2])
@@ -293,18 +293,18 @@ def _scatter_add(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 # ---- Joining ------------------------------------------------------------------------------------
 
 
-@written(ops.concatenate)
+@register_writer(ops.concatenate)
 def _concatenate(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Concat", *xs, axis=int(node.attrs.get("axis", 0)))
 
 
-@written(ops.stack)
+@register_writer(ops.stack)
 def _stack(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis = node.attrs.get("axis", 0) % w.rank(node)
     return w.emit("Concat", *(w.emit("Unsqueeze", x, w.ints(axis)) for x in xs), axis=axis)
 
 
-@written(ops.piece)
+@register_writer(ops.piece)
 def _piece(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis, index = node.attrs.get("axis", 0) % w.rank(node.inputs[0]), node.attrs["index"]
     lengths = [w.emit("Gather", w.shape(x), w.ints(axis)) for x in node.inputs[1 : index + 2]]
@@ -331,16 +331,16 @@ def _lengths(w: OnnxGraphBuilder, node: Node) -> str:
     return str(w.emit("Concat", *found, axis=0)) if found else w.constant([], np.int64)
 
 
-@written(ops.lengths_of)
+@register_writer(ops.lengths_of)
 def _lengths_of(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Identity", _lengths(w, node))
 
 
-@written(ops.reshape_by)
+@register_writer(ops.reshape_by)
 def _reshape_by(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.reshape(xs[0], _lengths(w, node))
 
 
-@written(ops.broadcast_by)
+@register_writer(ops.broadcast_by)
 def _broadcast_by(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit("Expand", xs[0], _lengths(w, node))
