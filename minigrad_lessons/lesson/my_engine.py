@@ -276,11 +276,11 @@ def gradients(y, xs):
 def run_graph(self, outputs, feed=(), updates=()):  # yours
     """Compute the outputs; then do all updates, pairs of a variable and a node, at once."""
     order = topological_order([*outputs, *(node for _, node in updates)])
-    known = {**self.with_numbers, **dict(feed)}
+    known = {**self.state, **dict(feed)}
     if lacks := [n for n in order if n.op in ("Placeholder", "Variable") and n not in known]:
         raise EngineError(f"{lacks[0].op} {lacks[0].name!r} has no value in this run")
     values = run_in_order(order, known)
-    self.with_numbers |= {variable: values[node] for variable, node in updates}
+    self.state |= {variable: values[node] for variable, node in updates}
     return [values[node] for node in outputs]
 
 
@@ -295,7 +295,7 @@ class Session:
     run = run_graph
 
     def __init__(self, *variables):
-        self.with_numbers = {variable: variable.attrs["first"] for variable in variables}
+        self.state = {variable: variable.attrs["first"] for variable in variables}
 
 
 # ---- L05: branches and loops -----------------------------------------------------------------

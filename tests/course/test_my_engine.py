@@ -88,7 +88,7 @@ def trained_statically(engine: ModuleType, steps: int) -> list[Any]:
     session = engine.Session(*weights)
     for _ in range(steps):
         session.run([y], {x: X, t: T}, updates)
-    return [session.with_numbers[w] for w in weights]
+    return [session.state[w] for w in weights]
 
 
 def trained_by_minigrad(steps: int) -> list[Any]:
@@ -719,13 +719,13 @@ def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):
     start = lessons.course(notebooks)
     by_number = {stop.number: stop for stop in start.stops}
     assert list(by_number) == ["", *LESSONS]
-    assert {stop.with_numbers for stop in start.stops} == {"open", "new"}
+    assert {stop.state for stop in start.stops} == {"open", "new"}
     assert by_number["L01"].after == ("L00",)
     keep(learner(PARTS["dynamic"].source, "dynamic", note=ours.note))
-    assert lessons.course(notebooks).stops[1].with_numbers == "begun"
+    assert lessons.course(notebooks).stops[1].state == "begun"
     keep(learner(PARTS["static"].source, "static", note=ours.note))
     done = lessons.course(notebooks)
-    assert done.stops[1].with_numbers == "done"
+    assert done.stops[1].state == "done"
     html = done._repr_html_()
     assert '<li data-state="done"><a href="00_one_formula_two_graphs.ipynb">' in html
     assert "✓ <code>static</code>" in html
@@ -734,10 +734,10 @@ def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):
     assert '<li data-state="open"><a href="tour.ipynb">' in html
     with pytest.raises(AssertionError):
         lessons.check("tour.exercise", 1, 2)
-    assert lessons.course(notebooks).stops[0].with_numbers == "open"
+    assert lessons.course(notebooks).stops[0].state == "open"
     lessons.check("tour.exercise", 2, 2)
     solved = lessons.course(notebooks)
-    assert solved.stops[0].with_numbers == "done"
+    assert solved.stops[0].state == "done"
     assert "done: you solved its exercise" in str(solved).splitlines()[0]
     with pytest.raises(ValueError, match="no lessons"):
         lessons.course(folder.parent)

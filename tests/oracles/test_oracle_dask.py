@@ -116,7 +116,7 @@ def test_shards_run_on_both_workers(client: Any) -> None:
     program = graph.compile()
     later = program.to_dask(feeds, tasks="whole", shards=8, reduce="mean")
     found = client.compute(later).result()
-    told = client.run(lambda dask_worker: dask_worker.with_numbers.executed_count)
+    told = client.run(lambda dask_worker: dask_worker.state.executed_count)
     assert len(told) == 2
     assert all(count > 0 for count in told.values())
     assert np.abs(found[0] - program(feeds)[0]) <= TOLERANCE * found[0]

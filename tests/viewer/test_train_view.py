@@ -103,8 +103,8 @@ def test_it_is_displayed_once_and_renewed_in_place(monkeypatch: pytest.MonkeyPat
     now = [0.0]
 
     def display(what: Any, display_id: bool) -> Any:
-        shown.append((what, what.with_numbers))
-        return SimpleNamespace(update=lambda again: shown.append((again, again.with_numbers)))
+        shown.append((what, what.state))
+        return SimpleNamespace(update=lambda again: shown.append((again, again.state)))
 
     monkeypatch.setattr(module, "get_ipython", lambda: "a shell")
     monkeypatch.setattr(module, "display", display)

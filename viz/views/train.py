@@ -42,7 +42,7 @@ class Training(Page):
         self._items, self.total, self._model = items, total, model
         self.series: dict[str, list[float]] = {}
         self.norms: dict[str, list[float]] = {}
-        self.done, self.with_numbers = 0, "ready"
+        self.done, self.state = 0, "ready"
         self._begin: float | None = None
         self._sent = self._drawn = self._cost = self._spent = self._elapsed = 0.0
         self._tell()
@@ -52,7 +52,7 @@ class Training(Page):
     def __iter__(self) -> Iterator[Any]:
         """Yield the items, one per step; however the loop ends, the chart is complete and stays."""
         self._begin = self._drawn = time.monotonic()
-        self.with_numbers, self.done, self._spent = "running", 0, 0.0
+        self.state, self.done, self._spent = "running", 0, 0.0
         shown = None
         if get_ipython() is not None:
             shown = display(self, display_id=True)  # type: ignore[no-untyped-call]
@@ -65,9 +65,9 @@ class Training(Page):
                     self._draw()
                 if now - self._sent > PAUSE:
                     self._tell()
-            self.with_numbers = "done"
+            self.state = "done"
         finally:  # an interrupt, an error or a break comes here as well
-            self.with_numbers = self.with_numbers if self.with_numbers == "done" else "stopped"
+            self.state = self.state if self.state == "done" else "stopped"
             self._draw()
             self._tell()
             if shown is not None:  # what the notebook stores is the end, not the empty start
@@ -91,7 +91,7 @@ class Training(Page):
     def status(self) -> Pair:
         """How far it came, in words without times."""
         total = "?" if self.total is None else self.total
-        return row(f"train_{self.with_numbers}", done=self.done, total=total)
+        return row(f"train_{self.state}", done=self.done, total=total)
 
     def text(self) -> Pair:
         """Return the status, and the first, last, smallest and largest number of each curve."""
@@ -150,17 +150,17 @@ class Training(Page):
         if self._begin is not None:
             self._elapsed = now - self._begin - self._spent  # of the loop alone
         self._sent = now
-        ended = self.with_numbers in ("done", "stopped")
+        ended = self.state in ("done", "stopped")
         took = row("train_took", elapsed=seconds(self._elapsed))
         times = took if ended else row("train_elapsed", elapsed=f"{self._elapsed:.1f}")
-        if self.with_numbers == "running" and self.done and self.total is not None:
+        if self.state == "running" and self.done and self.total is not None:
             left = f"{self._elapsed / self.done * (self.total - self.done):.1f}"
             times = row("train_left", elapsed=f"{self._elapsed:.1f}", left=left)
         self.data = {
             "status": bilingual(self.status),
             "done": self.done,
             "total": self.total,
-            "state": self.with_numbers,
+            "state": self.state,
             "times": bilingual(times),
             "labels": {key: both(ROWS[key]) for key in ("train_loss", "train_progress")},
         }
