@@ -22,10 +22,9 @@ def static(executor: str) -> str:
 
 
 def executors() -> list[str]:
-    """Those that compile; C only where there is a compiler, as it would be NumPy otherwise."""
-    return [
-        name for name in compiled.EXECUTORS if name != "c" or compiler.find_compiler() is not None
-    ]
+    """Those that run here: C only where there is a compiler; JavaScript is for pages."""
+    there = {"numpy"} | ({"c"} if compiler.find_compiler() is not None else set())
+    return [name for name in compiled.EXECUTORS if name in there]
 
 
 def layer(described: Layer) -> Any:
