@@ -178,7 +178,7 @@ def _offset_of(node: Node, offsets: Mapping[Node, int]) -> int:
     if offset < 0 or offset % ALIGNMENT:
         value = offsets.get(node) if isinstance(offsets, Mapping) else offsets
         expected = fill("expect_offset", name=node.name, unit=ALIGNMENT)
-        raise refuse("compile", "planner", value, expected)
+        raise refuse("planner", node.name, value, expected)
     return offset
 
 

@@ -134,7 +134,7 @@ WRONG = {
     "a print": ("    print('here', a)\n    return a is b", "Your code printed: here"),
     "chance": (
         "    seen.append(a)\n    return len(seen) % 3 == 0",
-        "gives another result on the same input",
+        "with the same input, your function gives different results",
     ),
 }
 
