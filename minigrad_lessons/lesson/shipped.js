@@ -10,22 +10,22 @@ const STYLE = `.mg-shipped { display: flex; flex-wrap: wrap; gap: 24px; align-it
 const ROOM = 16; // numbers that get a slider each; more are pasted into one field
 const shown = (x) => Number(x.toPrecision(4)).toString();
 
-function add(parent, tag, attributes = {}, words = "") {
+function add(parent, tag, attributes = {}, content = "") {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (Array.isArray(words)) words.forEach((text, i) => add(made, "span", { lang: ["en", "zh"][i] }, text));
-  else made.textContent = words;
+  if (Array.isArray(content)) content.forEach((text, i) => add(made, "span", { lang: ["en", "zh"][i] }, text));
+  else made.textContent = content;
   parent.append(made);
   return made;
 }
 
 function render({ model, el }) {
-  const { words, start } = model.get("data");
+  const { texts, start } = model.get("data");
   const net = make(), fields = new Map();
   add(el, "style", {}, STYLE);
   const root = add(el, "div", { class: "mg-shipped mg-shown" });
   const inputs = add(root, "form"), results = add(root, "div", { "aria-live": "polite" });
-  add(inputs, "h2", {}, words.inputs);
+  add(inputs, "h2", {}, texts.inputs);
   net.feeds.forEach(({ name, shape, dtype }, k) => {
     const group = add(inputs, "fieldset");
     add(group, "legend", {}, `${name} [${shape.join(" × ")}]`);
@@ -50,12 +50,12 @@ function render({ model, el }) {
     : field.value.split(/[\s,;\[\]]+/).filter(Boolean).map(Number);
   const show = () => {
     results.replaceChildren();
-    add(results, "h2", {}, words.outputs);
+    add(results, "h2", {}, texts.outputs);
     try {
       const feeds = Object.fromEntries([...fields].map(([name, field]) => [name, numbers(field)]));
       net.run(feeds).forEach((values, k) => table(net.outputs[k], values));
     } catch (error) {
-      add(results, "p", { role: "alert" }, words.wrong);
+      add(results, "p", { role: "alert" }, texts.wrong);
       add(results, "code", {}, error.message);
     }
   };

@@ -142,9 +142,9 @@ class Shipped:
 
     def save(self, path: str | os.PathLike[str]) -> Shipped:
         """Write one HTML file, .html, that runs the graph without Python and without a network."""
-        words = {name: row(f"shipped_{name}") for name in ("inputs", "outputs", "wrong")}
+        texts = {name: row(f"shipped_{name}") for name in ("inputs", "outputs", "wrong")}
         script = Path(__file__).with_suffix(".js").read_text("utf-8")
-        data = {"data": {"words": words, "start": self._start}}
+        data = {"data": {"texts": texts, "start": self._start}}
         module = f"const make = {self.source.rstrip()};\n{script}"
         write_page(Path(path), row("shipped"), module=module, values=data)
         return self
