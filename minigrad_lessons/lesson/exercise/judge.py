@@ -239,7 +239,7 @@ def value_text(name: str, value: Pair | str, want: Pair | str) -> Pair:
 
 def short_text(value: Any) -> Pair | str:
     """Return a value as text of at most 60 characters."""
-    text = short_repr(to_python(value))
+    text = re.sub(r"<function (\S+) at 0x\w+>", r"\1", short_repr(to_python(value)))
     if text in ("a dict", "a function"):
         return row(f"exercise_{text.replace(' ', '_')}")
     return text if len(text) < 60 else text[:59] + "…"
@@ -258,7 +258,7 @@ def describe_error(
     """Say what the learner's code raised and in which of its lines, or that it returned nothing."""
     empty = [name for name, value in seen.made.items() if value is None]
     if "'NoneType'" in str(error) and empty:
-        yield value_text(empty[0], "None", row("exercise_something"))
+        yield row("exercise_nothing", name=empty[0])
     elif seen.late:
         name = sorted(seen.made, key=vars(seen.engine).__contains__)[-1]
         error_text = f"{type(error).__name__}: {truncate(str(error))}".partition("\n")[0]

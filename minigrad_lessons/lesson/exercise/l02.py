@@ -52,8 +52,7 @@ def fit_lines(g: tuple[int, ...], x: tuple[int, ...]) -> Program:
 
 
 def fit_facts(made: Names, engine: ModuleType) -> Names:
-    dtype = Unquoted(getattr(made["result"], "dtype", "missing"))
-    return {"result.dtype": dtype} | variables(made, engine)
+    return {"result.dtype": Unquoted(made["result"].dtype)} | variables(made, engine)
 
 
 STRETCH = Property(
