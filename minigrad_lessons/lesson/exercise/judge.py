@@ -227,7 +227,7 @@ def describe(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) 
         yield row(key, name=fact, more=more, count=len(got), wanted=len(want), place=place + 1)
         return
     yield value_text(fact, short_text(got), short_text(want))
-    if got is None and "." not in fact:
+    if repr(got) == "NoneType" or (got is None and "." not in fact):
         yield from (row("check_return", name=n) for f in functions for n in without_return(f)[:1])
 
 

@@ -37,9 +37,10 @@ CAUGHT = ("except EngineError as error:", "    text = str(error)")
 
 def message_facts(made: Names, engine: ModuleType) -> Names:
     """Return which words the text has, the order of its shapes, and the two lines it names."""
-    text = made["text"]
+    text, kind = str(made["text"]), type(made["text"]).__name__
     lines = [line.strip() for line in text.splitlines()]
-    facts: Names = {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
+    facts: Names = {"type(text).__name__": Unquoted(kind)}
+    facts |= {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
     facts |= {f"{word!r} in line 1": word in lines[0] for word in (*WORDS[:5], *SHAPES)}
     shapes = re.findall(r"\(\d+,(?: \d+)?\)", text)
     facts["the shapes"] = [Unquoted(shape) for shape in shapes if shape in SHAPES]
