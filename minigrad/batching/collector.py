@@ -206,14 +206,12 @@ class Collector:
             self.signatures[form] = self.signatures[alike] = signature
         return self._open_group(known, signature, looks)
 
-    def _open_group(
-        self, known: tuple[Any, ...], signature: GroupKey, looks: Sequence[Any]
-    ) -> Group:
+    def _open_group(self, known: tuple[Any, ...], key: GroupKey, looks: Sequence[Any]) -> Group:
         """Return the group of this signature that is as deep as its operands allow."""
         depth = 1 + max([x.depth for x in looks if type(x) is Group], default=-1)
-        group = signature.open.get(depth)
+        group = key.open.get(depth)
         if group is None:
-            group = signature.open[depth] = Group(signature, depth, self)
+            group = key.open[depth] = Group(key, depth, self)
             self.pending[group] = None
         self.known[known] = group
         group.read(looks)

@@ -278,9 +278,8 @@ def _merge_state_spec(
     about: dict[str, Any] = {"op": who, "index": i, "defined": here()}
     dtype = requested if result.dtype == spec.dtype else result.dtype
     # Another data type is possible where the state begins as a Python number.
-    if dtype != spec.dtype and {combined_dtype(start, dtype), promote(spec.dtype, dtype)} != {
-        dtype
-    }:
+    common = {combined_dtype(start, dtype), promote(spec.dtype, dtype)}
+    if dtype != spec.dtype and common != {dtype}:
         raise ControlFlowError("loop_type", before=spec.dtype, after=dtype, **about)
     if shape is None or after is None:
         return Spec(None, dtype)

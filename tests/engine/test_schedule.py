@@ -484,7 +484,7 @@ def test_costs_are_measured_once_and_change_nothing(capsys: pytest.CaptureFixtur
 def test_what_was_measured_decides(monkeypatch: Any, slow: int, used: int) -> None:
     """Predicted are two devices; which number is quicker when run is made up here."""
 
-    def spans(self: Any, schedule: Any, devices: int, quietly: bool = False) -> Any:
+    def spans(self: Any, schedule: Any, devices: int, quiet: bool = False) -> Any:
         ends = 2.0 if devices == slow else 1.0
         return {node: TaskSpan(i % devices, 0.0, ends) for i, node in enumerate(self.after)}
 

@@ -68,16 +68,14 @@ def fused_pieces(calls: Sequence[KernelCall], outside: Collection[Slot]) -> list
     return pieces
 
 
-def _fuse_sums(
-    pieces: list[Piece], i: int, sums: Mapping[int, int], unwritten: Sequence[int]
-) -> None:
+def _fuse_sums(pieces: list[Piece], i: int, sums: Mapping[int, int], unread: Sequence[int]) -> None:
     """Fuse the following sums into this piece's kernel.
 
-    sums: for each of these which result it sums. unwritten: the results that nothing else reads.
+    sums: for each of these which result it sums. unread: the results that nothing else reads.
     """
     piece = pieces[i]
     summed = sorted(set(sums.values()))
-    block = with_sums(piece.kernel, summed, unwritten)
+    block = with_sums(piece.kernel, summed, unread)
     if block is None:
         return
     numbers = [Slot("scratch", NUMBER, np.zeros((), np.float64)) for _ in summed]

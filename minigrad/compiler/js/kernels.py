@@ -192,12 +192,12 @@ class KernelCall:
         full, first = (self.shapes[0], 1) if self.name == "Take" else (self.shape, 2)
         axis, shapes = self.attrs.get("axis", 0) % len(full), self.shapes[first:]
         to, end = np.broadcast_shapes(*shapes), axis + len(shapes)
-        parts = zip(self.x[first:], shapes, full[axis:end], strict=True)
-        tables = [
-            f"[{x}, {self.positions(to, broadcast_strides(s, to))}, {n}]" for x, s, n in parts
-        ]
+        tables = [self.positions(to, broadcast_strides(s, to)) for s in shapes]
+        parts = zip(self.x[first:], tables, full[axis:end], strict=True)
         sizes = map(math.prod, (full[:axis], to, full[axis:end], full[end:]))
-        return f"[{', '.join(tables)}], {', '.join(map(str, sizes))}"
+        return (
+            f"[{', '.join(f'[{x}, {t}, {n}]' for x, t, n in parts)}], {', '.join(map(str, sizes))}"
+        )
 
     def gather_arguments(self) -> str:
         """Return positions along one axis, where each of them counts from, length and stride."""

@@ -132,20 +132,20 @@ class Parallel:
         for node in self.calls:
             start = time.perf_counter()
             try:
-                self._perform(node, quietly=True)
+                self._perform(node, quiet=True)
             except (GraphError, *STOPS) as error:
                 raise self._error_for(node, error) from None
             found[node] = time.perf_counter() - start
         return found
 
-    def _perform(self, node: Node, quietly: bool = False) -> None:
-        if quietly and node.op.impure:
+    def _perform(self, node: Node, quiet: bool = False) -> None:
+        if quiet and node.op.impure:
             slots = self.bound.slots
             slots[node].set(slots[node.inputs[0]].array)
             return
         for call in self.calls[node]:
             self.bound.perform(call)
-            if events.listeners and not quietly:
+            if events.listeners and not quiet:
                 self.bound.report(call)
 
     def _error_for(self, node: Node, error: BaseException) -> BaseException:
@@ -154,14 +154,12 @@ class Parallel:
 
     # ---- On threads -------------------------------------------------------------------------
 
-    def spans(
-        self, schedule: Schedule, devices: int, quietly: bool = False
-    ) -> dict[Node, TaskSpan]:
+    def spans(self, schedule: Schedule, devices: int, quiet: bool = False) -> dict[Node, TaskSpan]:
         """Run all tasks on a pool, in the schedule's order; return when and where each ran."""
         nodes = self.nodes
         rank = {t.node: i for i, t in enumerate(schedule.tasks)}
         pool = Pool(
-            lambda i: self._perform(nodes[i], quietly),
+            lambda i: self._perform(nodes[i], quiet),
             [len(needed) for needed in self.after.values()],
             self.followers,
             [rank.get(node, len(rank)) for node in nodes],
@@ -181,9 +179,9 @@ class Parallel:
         with self.bound.held() if events.listeners else contextlib.nullcontext():
             spans = self.spans(schedule, max(schedule.used, 1))
             results = self.bound.finish(variables)
-        return results, self._measured_schedule(schedule, spans)
+        return results, self._timed_schedule(schedule, spans)
 
-    def _measured_schedule(self, schedule: Schedule, spans: Mapping[Node, TaskSpan]) -> Schedule:
+    def _timed_schedule(self, schedule: Schedule, spans: Mapping[Node, TaskSpan]) -> Schedule:
         tasks = [Task(n, s.device, s.start, s.end, self.after[n]) for n, s in spans.items()]
         tasks.sort(key=lambda t: (t.start, t.end))
         return replace(schedule, tasks=tuple(tasks), costs="run", rehearsal=None)
@@ -200,9 +198,8 @@ class Parallel:
         runs: dict[int, list[Schedule]] = {1: [], max(schedule.used, 1): []}
         for _ in range(REPEATS):
             for devices, found in runs.items():
-                found.append(
-                    self._measured_schedule(schedule, self.spans(schedule, devices, quietly=True))
-                )
+                spans = self.spans(schedule, devices, quiet=True)
+                found.append(self._timed_schedule(schedule, spans))
         middle = {n: sorted(found, key=_makespan)[REPEATS // 2] for n, found in runs.items()}
         trials = tuple(
             replace(t, measured=middle[t.devices].makespan) if t.devices in middle else t

@@ -208,9 +208,8 @@ class LineWriter:
         if op is control.HISTORY:
             loop, i = node.inputs[0], node.attrs["index"]
             like = self.table.name(loop.attrs["body"].inputs[i], "like")
-            return (
-                f"{self.imported(stack_steps)}([s[{i}] for s in {self._histories[loop]}], {like})"
-            )
+            rows = f"[s[{i}] for s in {self._histories[loop]}]"
+            return f"{self.imported(stack_steps)}({rows}, {like})"
         if not node.attrs and op.symbol in SIGNS:
             return SIGNS[op.symbol].format(*operands)
         if not node.attrs and op.ufunc is not None:

@@ -71,9 +71,8 @@ class Planned:
         self.arena = self.blocks[0][0]
 
     def _block(self, wish: str, memory: Any) -> str:
-        return self.text.give(
-            wish, memory, lambda: f"{self.text.imported(aligned_memory)}({memory.nbytes})"
-        )
+        text = self.text
+        return text.give(wish, memory, lambda: f"{text.imported(aligned_memory)}({memory.nbytes})")
 
     def write(self, calls: Sequence[KernelCall]) -> None:
         """Write one or several lines for each call."""

@@ -81,9 +81,8 @@ class Text(LineWriter):
             + (f" as {name}" if name != x.__name__ else "")
             for x, name in self.imports.items()
         ]
-        head = HEAD.format(
-            about=self.about, feeds=one_line_comment(feeds) or "none", variables=kept or "none"
-        )
+        fed = one_line_comment(feeds) or "none"
+        head = HEAD.format(about=self.about, feeds=fed, variables=kept or "none")
         text = [line.shown for line in self.code]
         return "\n".join([head + "\n".join(imports), "", *given, "", *text, ""])
 

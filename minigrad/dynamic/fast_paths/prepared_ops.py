@@ -70,9 +70,8 @@ def prepared(
     values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
     specs = [Spec(x.shape, x.dtype) for x in values]
     needs = retained(op, mask, specs, attrs)
-    make = functools.partial(
-        _make_pullback, op, needs, specs, kind, ranks, None if fixed is None else attrs
-    )
+    known = None if fixed is None else attrs
+    make = functools.partial(_make_pullback, op, needs, specs, kind, ranks, known)
     made = make(())
     if op.broadcasts and len(ranks) > 1 and (op.elementwise or max(ranks) > 2):
         made = replace(made, stretched=_BroadcastPullbacks(make))
