@@ -68,7 +68,7 @@ class Calls:
 def layer_name(name: str) -> str:
     """Return the name of a layer without the number of its call.
 
-    >>> called("linear (2)")
+    >>> layer_name("linear (2)")
     'linear'
     """
     return NUMBER.sub("", name)
