@@ -175,7 +175,9 @@ class Drawing:
         start = self._begins[e.id].id if e.id in self._begins else e.source
         s, near = ASIDE * self._sides[e.id], (points[0], *points, points[-1])
         across = [_normal((near[i], near[i + 2])) for i in range(len(points))]
-        lane = [(x + s * u, y + s * v) for (x, y), (u, v) in zip(points, across, strict=True)][::-1]
+        most = self.there.width  # a lane may not leave the drawing beside an arrow at its border
+        beside = zip(points, across, strict=True)
+        lane = [(min(x + s * u, most), y + s * v) for (x, y), (u, v) in beside][::-1]
         lane[:2] = _lane_end(lane[0], lane[1], apex, self.there.nodes[e.target], 0)
         lane[:-3:-1] = _lane_end(lane[-1], lane[-2], points[0], self.there.nodes[start], TIP)
         return tuple(lane)
