@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler.js.scalars import CHECKED_CASTS, TYPED_ARRAYS, literal, quote
-from minigrad.core import Attrs, Dtype
+from minigrad.core import Attrs, Dtype, Op
+from minigrad.ops.indexing import numpy_key
 from minigrad.ops.lengths import evaluate
 from minigrad.ops.pool import lowest
 from minigrad.ops.shape import positive_axes
@@ -36,26 +37,16 @@ def broadcast_strides(shape: Shape, to: Sequence[int], size: int = 1) -> list[in
     return [0] * (len(to) - len(shape)) + own
 
 
-def slice_view(shape: Shape, key: Sequence[Any]) -> tuple[list[int], list[int], int]:
-    """Return the lengths, strides and beginning of a slice of an array of this shape."""
-    items, axes, base = list(key), iter(zip(shape, strides(shape), strict=True)), 0
-    at = items.index("...") if "..." in items else len(items)
-    missing = len(shape) - sum(item is not None and item != "..." for item in items)
-    items[at : at + 1] = [(None, None, None)] * missing
-    found: list[tuple[int, int]] = []
-    for item in items:
-        n, own = (1, 0) if item is None else next(axes)
-        r = range(*slice(*item).indices(n)) if isinstance(item, tuple) else range(item or 0, n)
-        base += (r.start % n if len(r) else 0) * own
-        found += [] if isinstance(item, int) else [(len(r), r.step * own)]
-    return [n for n, _ in found], [s for _, s in found], base
+def numbered(shape: Shape) -> np.ndarray[Any, Any]:
+    """Return an array of this shape that holds the position of each of its elements."""
+    return np.arange(math.prod(shape)).reshape(shape)
 
 
 @dataclass(frozen=True)
 class KernelCall:
     """One operator: names, shapes and data types of its result and its operands."""
 
-    name: str
+    op: Op
     attrs: Attrs
     y: str
     x: Sequence[str]
@@ -71,6 +62,11 @@ class KernelCall:
     def positions(self, lengths: Iterable[int], steps: Iterable[int], base: int = 0) -> str:
         """Return a table of the positions of these axes, in row-major order."""
         return self.share(f"view({[*map(int, lengths)]}, {[*map(int, steps)]}, {int(base)})")
+
+    def table(self, at: np.ndarray[Any, Any]) -> str:
+        """Return a table of these positions, which are evenly spaced along each axis."""
+        steps = [next(np.diff(at, axis=k).flat, 0) for k in range(at.ndim)]
+        return self.positions(at.shape, steps, next(at.flat, 0))
 
     def literal(self, name: str, default: float) -> str:
         """Write an attribute as a number of the result's data type."""
@@ -88,9 +84,9 @@ class KernelCall:
     def reduced_axes(self) -> list[int]:
         """Return the axes of the first operand along which an operator goes on."""
         shape, lead = self.shapes[0], len(self.shapes[0]) - len(self.shape)
-        if self.name != "SumLike":
-            axis = self.attrs.get("axis", DEFAULT_AXES.get(self.name))
-            return [*positive_axes(self.name, axis, shape)]
+        if self.op.name != "SumLike":
+            axis = self.attrs.get("axis", DEFAULT_AXES.get(self.op.name))
+            return [*positive_axes(self.op.name, axis, shape)]
         pairs = enumerate(zip(shape, (1,) * lead + self.shape, strict=True))
         return [k for k, (n, m) in pairs if k < lead or (m == 1 and n != 1)]
 
@@ -109,39 +105,27 @@ class KernelCall:
         *lead, n = self.shapes[-2]
         return f"{self.positions([math.prod(lead)], [n])}, {self.positions([n], [1])}"
 
-    def write_pad(self) -> str:
+    def write_part(self) -> str:
+        """Write an operand into a part of the result, and one value into the rest."""
         value, target = self.literal("value", 0), self.target_positions()
         return f"{self.y}.fill({value}); put({self.y}, {self.x[0]}, {target})"
 
     def source_positions(self) -> str:
         """Return the position in the first operand of each element of the result."""
-        shape, to, own = self.shapes[0], self.shape, strides(self.shapes[0])
-        if self.name == "Transpose":
-            axes = self.attrs.get("axes") or range(len(shape))[::-1]
-            return self.positions(to, [own[k] for k in axes])
-        if self.name == "Slice":
-            return self.positions(*slice_view(shape, self.attrs["key"]))
-        if self.name == "Piece":
-            start = sum(s[self.axis()] for s in self.shapes[1 : 1 + self.attrs["index"]])
-            return self.positions(to, own, start * own[self.axis()])
-        if not self.attrs.get("keepdims", True) and shape:
-            axes, lengths = positive_axes(self.name, self.attrs.get("axis", ()), to), iter(shape)
-            shape = tuple(1 if k in axes else next(lengths) for k in range(len(to)))
-        return self.positions(to, broadcast_strides(shape, to))
+        first, *others = self.shapes
+        return self.table(self.op.run(None, numbered(first), *map(np.empty, others), **self.attrs))
 
     def target_positions(self) -> str:
         """Return the position in the result of each element that is put there."""
         pairs = zip(self.attrs.get("widths", ()), self.shapes[0], strict=False)
-        inner = [(before, before + n, None) for (before, _), n in pairs]
-        return self.positions(*slice_view(self.shape, self.attrs.get("key", inner)))
+        inner = tuple((before, before + n, None) for (before, _), n in pairs)
+        return self.table(numbered(self.shape)[numpy_key(self.attrs.get("key", inner))])
 
     def write_concatenate(self) -> str:
-        own, axis, start, found = strides(self.shape), self.axis(), 0, []
-        for x, shape in zip(self.x, self.shapes, strict=True):
-            lengths = [*shape[:axis], *[1] * (self.name == "Stack"), *shape[axis:]]
-            found.append(f"put({self.y}, {x}, {self.positions(lengths, own, start * own[axis])})")
-            start += lengths[axis]
-        return "; ".join(found)
+        lengths = [1 if self.op.name == "Stack" else s[self.axis()] for s in self.shapes]
+        parts = np.split(numbered(self.shape), np.cumsum(lengths)[:-1], self.axis())
+        pairs = zip(self.x, parts, strict=True)
+        return "; ".join(f"put({self.y}, {x}, {self.table(part)})" for x, part in pairs)
 
     def write_matmul(self) -> str:
         """Write a product: both factors' matrices, m, k, n, strides of rows and columns."""
@@ -171,49 +155,46 @@ class KernelCall:
         shapes = {"Conv2d": (*self.shapes, self.shape)}
         shapes["Conv2dInput"] = (self.shape, *self.shapes[1::-1])
         shapes["Conv2dWeight"] = (self.shapes[1], self.shape, self.shapes[0])
-        images, kernels, result = shapes[self.name]
-        window = Window.of(self.name, kernels[2:], **self.attrs)
+        images, kernels, result = shapes[self.op.name]
+        window = Window.of(self.op.name, kernels[2:], **self.attrs)
         sizes = self.window_table(window, images, kernels[0], result[2:])
         count = math.prod(kernels[1:]) * math.prod(result[2:])
         return f"{sizes}, {self.share(f'new {TYPED_ARRAYS[self.dtype.name][0]}({count})')}"
 
     def pooling_arguments(self) -> str:
         """Return the sizes of a pooling, and the lowest number."""
-        size = as_pair(self.name, "kernel_size", self.attrs["kernel_size"], 1)
+        size = as_pair(self.op.name, "kernel_size", self.attrs["kernel_size"], 1)
         stride, pad = self.attrs.get("stride"), self.attrs.get("padding", 0)
-        window = Window.of(self.name, size, size if stride is None else stride, pad)
-        back = self.name.endswith("Input")
+        window = Window.of(self.op.name, size, size if stride is None else stride, pad)
+        back = self.op.name.endswith("Input")
         (n, c, *extent), to = (self.shape, self.shapes[0])[:: 1 if back else -1]
         sizes = self.window_table(window, (n * c, 1, *extent), 1, to[2:])
         return f"{sizes}, {literal(lowest(self.dtypes[-1]))}"
 
     def index_arguments(self) -> str:
         """Return positions for each indexed axis, and the numbers of elements around them."""
-        full, first = (self.shapes[0], 1) if self.name == "Take" else (self.shape, 2)
+        full, first = (self.shapes[0], 1) if self.op.name == "Take" else (self.shape, 2)
         axis, shapes = self.attrs.get("axis", 0) % len(full), self.shapes[first:]
         to, end = np.broadcast_shapes(*shapes), axis + len(shapes)
         tables = [self.positions(to, broadcast_strides(s, to)) for s in shapes]
         parts = zip(self.x[first:], tables, full[axis:end], strict=True)
+        indices = ", ".join(f"[{x}, {table}, {n}]" for x, table, n in parts)
         sizes = map(math.prod, (full[:axis], to, full[axis:end], full[end:]))
-        return (
-            f"[{', '.join(f'[{x}, {t}, {n}]' for x, t, n in parts)}], {', '.join(map(str, sizes))}"
-        )
+        return f"[{indices}], {', '.join(map(str, sizes))}"
 
     def gather_arguments(self) -> str:
         """Return positions along one axis, where each of them counts from, length and stride."""
-        full, i = (self.shapes[0], 1) if self.name == "Gather" else (self.shape, 2)
+        full, i = (self.shapes[0], 1) if self.op.name == "Gather" else (self.shape, 2)
         axis, own = self.attrs["axis"] % len(full), strides(full)
         starts = self.positions(self.shapes[i], [0 if k == axis else s for k, s in enumerate(own)])
         return f"{self.x[i]}, {starts}, {full[axis]}, {own[axis]}"
 
     def write_sum(self) -> str:
         """Write a sum or mean, of integers and truth values exactly."""
-        if self.dtype.kind != "f":
-            add = f"(s, x) => {self.cast()}(s + x)"
-            return f"fold({self.y}, {self.x[0]}, {self.reduction_tables()}, 0, {add})"
-        mean = self.name == "Mean" and 0 not in self.shape
+        mean = self.op.name == "Mean" and 0 not in self.shape
         count = math.prod(self.shapes[0][k] for k in self.reduced_axes()) if mean else 1
-        return f"sum({self.y}, {self.x[0]}, {self.reduction_tables()}, {count})"
+        add = f"(s, x) => {self.cast()}(s + x)"
+        return self.call("fold", self.reduction_tables(), "0", add, str(count))
 
 
 def reduction_writer(call: str, *more: str) -> Callable[[KernelCall], str]:
@@ -228,8 +209,7 @@ KERNELS: dict[str, Callable[[KernelCall], str]] = {
     **dict.fromkeys(MOVE, lambda c: f"move({c.y}, {c.x[0]}, {c.source_positions()})"),
     **dict.fromkeys(("Sum", "Mean", "SumLike"), KernelCall.write_sum),
     **dict.fromkeys(("Concatenate", "Stack"), KernelCall.write_concatenate),
-    "Unslice": lambda c: f"{c.y}.fill(0); put({c.y}, {c.x[0]}, {c.target_positions()})",
-    "Pad": KernelCall.write_pad,
+    **dict.fromkeys(("Pad", "Unslice"), KernelCall.write_part),
     "FullLike": lambda c: f"{c.y}.fill({c.literal('value', 0)})",
     "LengthsOf": lambda c: f"{c.y}.set({[evaluate(n, c.shapes) for n in c.attrs['shape']]})",
     "Count": lambda c: f"{c.y}.fill({math.prod(c.shapes[0]) / max(math.prod(c.shapes[1]), 1)})",
@@ -260,10 +240,10 @@ KERNELS: dict[str, Callable[[KernelCall], str]] = {
     "MaxPool2dPick": lambda c: c.call("maxPoolPick", c.pooling_arguments()),
     "AvgPool2d": lambda c: f"avgPool({c.y}, {c.x[0]}, {c.pooling_arguments()})",
     "AvgPool2dInput": lambda c: f"avgPool({c.y}, {c.x[0]}, {c.pooling_arguments()}, true)",
-    "Take": lambda c: f"take({c.y}, {c.x[0]}, {c.index_arguments()})",
-    "AddAt": lambda c: f"addAt({c.y}, {c.x[0]}, {c.index_arguments()}, {c.cast()})",
-    "Gather": lambda c: f"gather({c.y}, {c.x[0]}, {c.gather_arguments()})",
-    "ScatterAdd": lambda c: f"scatterAdd({c.y}, {c.x[0]}, {c.gather_arguments()}, {c.cast()})",
+    "Take": lambda c: f"move({c.y}, {c.x[0]}, rows({c.index_arguments()}))",
+    "AddAt": lambda c: f"addAt({c.y}, {c.x[0]}, rows({c.index_arguments()}), {c.cast()})",
+    "Gather": lambda c: f"move({c.y}, {c.x[0]}, along({c.gather_arguments()}))",
+    "ScatterAdd": lambda c: f"addAt({c.y}, {c.x[0]}, along({c.gather_arguments()}), {c.cast()})",
     "Print": lambda c: f"{c.y}.set({c.x[0]}); console.log({c.message_literal()}, ...{c.y})",
     "Assert": lambda c: f"asserted({c.x[0]}, {c.message_literal()}); {c.y}.set({c.x[0]})",
 }

@@ -53,15 +53,8 @@ const put = (y, x, to) => { for (let i = 0; i < to.length; i++) y[to[i]] = x[i];
 
 // ---- Along axes ---------------------------------------------------------------------------------
 
-const sum = (y, x, K, R, n) => {
-  for (let k = 0; k < K.length; k++) {
-    let s = 0;
-    for (let r = 0; r < R.length; r++) s += x[K[k] + R[r]];
-    y[k] = s / n;
-  }
-};
-const fold = (y, x, K, R, start, next) => {
-  K.forEach((at, k) => { y[k] = R.reduce((s, r) => next(s, x[at + r]), start); });
+const fold = (y, x, K, R, start, next, n = 1) => {
+  K.forEach((at, k) => { y[k] = R.reduce((s, r) => next(s, x[at + r]), start) / n; });
 };
 const folded = (y, x, K, R, one) => {
   K.forEach((at, k) => { y[k] = one(Array.from(R, (r) => x[at + r]), k); });
@@ -136,10 +129,8 @@ const product = (y, at, a, p, ar, ac, b, q, br, bc, m, k, n, added) => {
     }
     for (; j < n && l < k; l++) for (let c = j; c < n; c++)
       row[c] += a[p + l * ac] * b[q + l * br + c * bc];
-    for (let c = 0; c < n; c++) {
-      y[at + c] = added ? y[at + c] + row[c] : row[c];
-      row[c] = 0;
-    }
+    for (let c = 0; c < n; c++) y[at + c] = added ? y[at + c] + row[c] : row[c];
+    row.fill(0);
   }
 };
 const matmul = (y, a, b, A, B, m, k, n, ar, ac, br, bc) =>
@@ -214,24 +205,18 @@ const avgPool = (y, x, w, low, back) => added(y, (total) => windows(w, (place, a
 // ---- Positions that are data --------------------------------------------------------------------
 
 // Rows are numbered over the indexed axes: `indices` holds [positions, where each is read, length].
-const rows = (indices, lead, count, all, tail, visit) => {
+const rows = (indices, lead, count, all, tail) => {
+  const from = new Int32Array(lead * count * tail);
   for (let i = 0; i < count; i++) {
     const row = indices.reduce((at, [t, o, n]) => at * n + position(t[o[i]], n), 0);
     for (let l = 0; l < lead; l++) for (let k = 0; k < tail; k++)
-      visit((l * count + i) * tail + k, (l * all + row) * tail + k);
+      from[(l * count + i) * tail + k] = (l * all + row) * tail + k;
   }
+  return from;
 };
-const take = (y, x, ...sizes) => rows(...sizes, (i, at) => { y[i] = x[at]; });
-const addAt = (y, g, indices, lead, count, all, tail, exact) => added(y, (total) =>
-  rows(indices, lead, count, all, tail, (i, at) => { total[at] = exact(total[at] + g[i]); }));
-const gather = (y, x, t, K, n, stride) => {
-  for (let i = 0; i < y.length; i++) y[i] = x[K[i] + position(t[i], n) * stride];
-};
-const scatterAdd = (y, g, t, K, n, stride, exact) => added(y, (total) => K.forEach((from, i) => {
-  const at = from + position(t[i], n) * stride;
-  total[at] = exact(total[at] + g[i]);
-}));
-
+const along = (t, K, n, stride) => K.map((at, i) => at + position(t[i], n) * stride);
+const addAt = (y, g, to, exact) => added(y, (total) =>
+  to.forEach((at, i) => { total[at] = exact(total[at] + g[i]); }));
 
 // ---- Effects, branches and loops ----------------------------------------------------------------
 

@@ -184,7 +184,7 @@ class GraphWriter:
         facts = [(self.known_shape(node, specs[x]), specs[x].dtype) for x in (node, *node.inputs)]
         shapes, dtypes = [shape for shape, _ in facts], [dtype for _, dtype in facts]
         read = [names[x] if x in names else self.array_of(x) for x in node.inputs]
-        own = node.op.name, node.attrs, names[node], read
+        own = node.op, node.attrs, names[node], read
         types = shapes[0], dtypes[0], shapes[1:], dtypes[1:]
         return KERNELS[node.op.name](KernelCall(*own, *types, self.source.share_constant))
 
