@@ -194,7 +194,7 @@ class KernelCall:
         mean = self.op.name == "Mean" and 0 not in self.shape
         count = math.prod(self.shapes[0][k] for k in self.reduced_axes()) if mean else 1
         add = f"(s, x) => {self.cast()}(s + x)"
-        return self.call("fold", self.reduction_tables(), "0", add, str(count))
+        return f"fold({self.y}, {self.x[0]}, {self.reduction_tables()}, 0, {add}, {count})"
 
 
 def reduction_writer(call: str, *more: str) -> Callable[[KernelCall], str]:
