@@ -50,4 +50,4 @@ else:  # modules, and the names of `_lazy_exports`, load when the first of them 
         return found
 
 
-globals().update(protocol.install() | foreign.works(foreign.FUNCTIONS))
+globals().update(protocol.install() | foreign.callable_names(foreign.FUNCTIONS))

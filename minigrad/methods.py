@@ -39,7 +39,7 @@ for _kind, _methods in ((Graph, GraphMethods), (program.Program, ProgramMethods)
     for _name, _function in vars(_methods).items():
         if isinstance(_function, FunctionType):
             setattr(_kind, _name, _function)
-foreign.answers(foreign.GRAPHS)(Graph)
-foreign.answers(foreign.NODES)(Node)
+foreign.answer_names(foreign.GRAPHS)(Graph)
+foreign.answer_names(foreign.NODES)(Node)
 foreign.answer_keywords(control)
 foreign.answer_keywords(recurrent)

@@ -57,7 +57,7 @@ class PendingTensor(Tensor):
 
     def detach(self) -> Tensor:
         """Return the same values without history, still pending."""
-        return self._alone(ops.stop_gradient)
+        return self._unary(ops.stop_gradient)
 
 
 def compute_pending(pending: PendingTensor) -> None:

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from minigrad.diagnostics import arguments
 from minigrad.diagnostics.errors import ArgumentError, MissingNameError
 from minigrad.diagnostics.source import here
-from minigrad.diagnostics.words import Word, refused, spoken
+from minigrad.diagnostics.words import Word, refused, supported
 
 Kind = TypeVar("Kind", bound=type)
 P = ParamSpec("P")
@@ -25,7 +25,7 @@ def _by_theirs(table: Mapping[str, str]) -> dict[str, str]:
     return {name: ours for ours, theirs in table.items() for name in theirs.split()}
 
 
-# Refused is what could be meant otherwise, or is not there; spoken is what can only mean one thing.
+# Refused is what could be meant otherwise, or isn't there; supported: what can only mean one thing.
 # Ours: theirs. x, a, b, xs stand for values, v for a variable, y for a result, f for a function.
 FUNCTIONS = refused(
     {  # of `minigrad`
@@ -104,7 +104,7 @@ FUNCTIONS = refused(
         ("mg.tile(x, 2)", "mg.take(x, np.repeat(np.arange(2), 2), axis=0)"): "repeat",
     }
 )
-EITHER_WAY = spoken(
+EITHER_WAY = supported(
     {  # functions of `minigrad`, and methods
         "amax(x, axis=None, keepdims=False)": "mg.max(x, axis=axis, keepdims=keepdims)",
         "amin(x, axis=None, keepdims=False)": "mg.min(x, axis=axis, keepdims=keepdims)",
@@ -117,7 +117,7 @@ EITHER_WAY = spoken(
         "unbind(x, axis=0)": "[mg.squeeze(y, axis) for y in mg.split(x, axis=axis, split_size=1)]",
     }
 )
-FUNCTIONS |= EITHER_WAY | spoken(
+FUNCTIONS |= EITHER_WAY | supported(
     {
         "bmm(a, b)": "mg.matmul(a, b)",
         "cat(xs, axis=0)": "mg.concatenate(xs, axis)",
@@ -157,7 +157,7 @@ MODULES = refused(
         "np.savez(path, **model.state_dict())": "save",
         "model.load_state_dict(np.load(path))": "load",
     }
-) | spoken({"cpu(x)": "x", "to(x, device)": "on_cpu(x, device)"})
+) | supported({"cpu(x)": "x", "to(x, device)": "on_cpu(x, device)"})
 OPTIMISERS = refused(
     {  # of `minigrad.optim`
         "mg.optim.Adam(lr=0.1).minimize(y)": "AdamOptimizer",
@@ -194,7 +194,7 @@ VALUES = refused(
         "x.max(dim=0).indices": "indices",
     }
 )
-VALUES |= EITHER_WAY | spoken(
+VALUES |= EITHER_WAY | supported(
     {
         "add(x, other)": "x + other",
         "bool(x)": "x.astype('bool')",
@@ -244,7 +244,7 @@ NODES = refused(
         "np.sort(sess.run(x))[..., -3:]": "topk",
         "sess.run(x).tolist()": "tolist",
     }
-) | spoken(
+) | supported(
     {
         "assign(v, value)": "mg.assign(v, value)",
         "assign_add(v, value)": "mg.assign(v, v + value)",
@@ -327,16 +327,16 @@ class _Missing:
         raise missing(kind.__name__, self._name, value, self._table)
 
 
-def works(table: Mapping[str, Word]) -> dict[str, Callable[..., Any]]:
+def callable_names(table: Mapping[str, Word]) -> dict[str, Callable[..., Any]]:
     """Return the names of the table that can be called."""
     return {name: _answering(word.call) for name, word in table.items() if word.call is not None}
 
 
-def answers(table: Mapping[str, Word]) -> Callable[[Kind], Kind]:
+def answer_names(table: Mapping[str, Word]) -> Callable[[Kind], Kind]:
     """Make a class answer to the names of a table; `dir` and completion show those that work."""
 
     def decorate(kind: Kind) -> Kind:
-        found = {name: _Missing(name, table) for name in table} | works(table)
+        found = {name: _Missing(name, table) for name in table} | callable_names(table)
         for name, what in found.items():
             setattr(kind, name, what)
         kind.__dir__ = _real_names  # type: ignore[assignment]
@@ -351,7 +351,7 @@ def _real_names(value: object) -> Iterable[str]:
     return [name for name, what in found.items() if not isinstance(what, _Missing)]
 
 
-def written_here(ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def suggest_ours(ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a decorator that answers wrong arguments with the line to write instead."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -38,7 +38,7 @@ def refused(table: Mapping[str | tuple[str, ...], str]) -> dict[str, Word]:
     return found
 
 
-def spoken(table: Mapping[str, str], whose: str = "PyTorch", **helpers: Any) -> dict[str, Word]:
+def supported(table: Mapping[str, str], whose: str = "PyTorch", **helpers: Any) -> dict[str, Word]:
     """Return names that work, from a table such as "t(x)": "mg.transpose(x)".
 
     helpers: what else the texts use, besides `mg`.
@@ -62,7 +62,7 @@ def _as_lengths(lengths: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(lengths[0]) if nested else lengths
 
 
-def _parts(size: Any) -> dict[str, Any]:
+def _split_arguments(size: Any) -> dict[str, Any]:
     """Return the length of each part, or a list of lengths."""
     return {"lengths" if isinstance(size, (tuple, list)) else "split_size": size}
 
@@ -84,7 +84,7 @@ def _cast_to(x: Any, targets: tuple[Any, ...]) -> Any:
     return x
 
 
-def _in_order(x: Any) -> Any:
+def _contiguous(x: Any) -> Any:
     """Return x if it is contiguous in memory, else a copy."""
     array = getattr(x, "_array", None)
     if array is None or array.flags.c_contiguous:  # a node has no memory
@@ -103,9 +103,9 @@ _MEANT = {
     "__name__": __name__,
     "count": _count,
     "flat": _as_lengths,
-    "in_order": _in_order,
+    "in_order": _contiguous,
     "mg": sys.modules["minigrad"],
     "moved": _cast_to,
     "on_cpu": _on_cpu,
-    "parts": _parts,
+    "parts": _split_arguments,
 }

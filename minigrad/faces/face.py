@@ -17,7 +17,7 @@ import minigrad as mg
 from minigrad.diagnostics import foreign
 from minigrad.diagnostics.messages import choose, fill
 from minigrad.diagnostics.source import here
-from minigrad.diagnostics.words import Word, refused, spoken
+from minigrad.diagnostics.words import Word, refused, supported
 
 KNOWN = {  # messages for names that another system has, by the module where they are looked up
     "": foreign.FUNCTIONS | foreign.OF_GRAPHS,
@@ -51,7 +51,7 @@ class Compat:
         self.place, self.of = place, of
         pairs = (name.partition("=") for name in same.split())
         self.same = {theirs: ours or theirs for theirs, _, ours in pairs}
-        said = spoken(calls, place, **helpers) if calls else {}
+        said = supported(calls, place, **helpers) if calls else {}
         self.around, self.classes = around, classes
         self.known: dict[str, Any] = {}  # the values for the names of `same`
         self.calls = {name: around(word.call) for name, word in said.items()}

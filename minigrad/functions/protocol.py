@@ -186,9 +186,9 @@ def install() -> dict[str, Any]:
     """
     Value.__array_function__ = on_function
     Value.__array_ufunc__ = on_ufunc
-    foreign.answers(foreign.VALUES)(Value)
+    foreign.answer_names(foreign.VALUES)(Value)
     foreign.answer_keywords(Value)
     for name, ours in {"Print": effects.PRINT, "Assert": effects.ASSERT}.items():
-        setattr(functions, name, foreign.written_here(ours)(getattr(functions, name)))
+        setattr(functions, name, foreign.suggest_ours(ours)(getattr(functions, name)))
     foreign.answer_keywords(functions)
     return {name: getattr(functions, name) for name in vars(functions)["__all__"]}

@@ -36,7 +36,7 @@ class Tensors(list[Tensor]):
         return super().__iter__() if self._walk is None else self._walk
 
 
-@foreign.answers(foreign.MODULES)
+@foreign.answer_names(foreign.MODULES)
 class Module:
     """A part of a model: its parameters, its sub-modules, and how it computes.
 

@@ -188,7 +188,7 @@ def _gelu(out: Array, x: Array, approximate: str = "none") -> Array:
     return np.multiply(inner, number(HALF), out=out)
 
 
-def _gelu_slope(g: Any, y: Any, x: Any, approximate: str = "none") -> Any:
+def _gelu_gradient(g: Any, y: Any, x: Any, approximate: str = "none") -> Any:
     """Build the derivative of gelu, Φ(x) + x φ(x), with Φ as in the kernel."""
     if approximate == "tanh":
         t = tanh(SLOPE * (x + CUBIC * x * x * x))
@@ -200,7 +200,7 @@ def _gelu_slope(g: Any, y: Any, x: Any, approximate: str = "none") -> Any:
 gelu = smooth(
     "GELU",
     _gelu,
-    vjp=(_gelu_slope,),
+    vjp=(_gelu_gradient,),
     title=("Gaussian error linear unit", "GELU 激活函数"),
     formula="gelu({0})",
     samples=(*ANY, Sample([(2, 3)], {"approximate": "tanh"})),

@@ -41,7 +41,7 @@ def as_operand(x: Any) -> Any:
     return x if hasattr(x, "shape") else as_array(x, None, "operand")
 
 
-def _scalar(x: Array) -> Array:
+def _as_scalar(x: Array) -> Array:
     """Return an array without axes as a NumPy scalar."""
     return x if x.ndim else x[()]
 
@@ -90,7 +90,7 @@ def _squeeze_shape(x: Shape, axis: Axis = None) -> Shape | None:
 squeeze = operator(
     "Squeeze",
     shape=_squeeze_shape,
-    run=lambda out, x, axis=None: into(out, _scalar(np.squeeze(x, axis))),
+    run=lambda out, x, axis=None: into(out, _as_scalar(np.squeeze(x, axis))),
     vjp=(lambda g, y, x, axis=None: reshape_like(g, x),),
     inputs=None,
     title=("drop axes of length 1", "去掉长度为 1 的轴"),
@@ -181,7 +181,7 @@ def _broadcast_to_shape(x: Shape, shape: Shape) -> Shape:
 
 def _broadcast_to(out: Array, x: Array, shape: Shape) -> Array:
     whole: Any = _broadcast_to_shape(x.shape, shape) if -1 in shape else shape
-    return into(out, _scalar(repeated(x, whole)))
+    return into(out, _as_scalar(repeated(x, whole)))
 
 
 broadcast_to = operator(
@@ -210,7 +210,7 @@ def _pad_shape(x: Shape, widths: Any, value: float = 0.0) -> Shape:
     )
 
 
-def _inside(widths: Any) -> tuple[Any, ...]:
+def _interior(widths: Any) -> tuple[Any, ...]:
     """Return the slices of the padded result that hold the operand."""
     return tuple((before or None, -after or None, None) for before, after in widths)
 
@@ -220,7 +220,7 @@ def _pad(out: Array, x: Array, widths: Any, value: float = 0.0) -> Array:
         out = np.full(_pad_shape(x.shape, widths), value, x.dtype)
     else:
         out[...] = value
-    out[tuple(slice(*item) for item in _inside(widths))] = x
+    out[tuple(slice(*item) for item in _interior(widths))] = x
     return out
 
 
@@ -228,7 +228,7 @@ pad = operator(
     "Pad",
     shape=_pad_shape,
     run=_pad,
-    vjp=(lambda g, y, x, widths, value=0.0: slice_(g, key=_inside(widths)),),
+    vjp=(lambda g, y, x, widths, value=0.0: slice_(g, key=_interior(widths)),),
     inputs=None,
     title=("surround with a constant", "在四周填充常数"),
     formula="pad({0})",

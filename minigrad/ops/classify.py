@@ -89,7 +89,7 @@ log_softmax = operator(
 )
 
 
-def _labels(name: str) -> Any:
+def _labels_dtype(name: str) -> Any:
     def dtype(*dtypes: Dtype) -> Dtype:
         if dtypes[-1].kind not in "iu":
             raise DtypeError("label_type", op=name, dtype=dtypes[-1])
@@ -110,7 +110,7 @@ def _loss_shape(x: Shape, labels: Shape) -> Shape:
     return rows
 
 
-def _positions(x: Array, labels: Array) -> Array:
+def _label_positions(x: Array, labels: Array) -> Array:
     """Return the positions of the right classes' scores in the flattened scores."""
     rows = np.arange(0, x.size, max(x.shape[-1], 1))
     return rows + labels.reshape(-1).astype(np.intp, copy=False)
@@ -118,14 +118,14 @@ def _positions(x: Array, labels: Array) -> Array:
 
 def _loss(out: Array, x: Array, labels: Array) -> Array:
     if x.shape[:-1] != labels.shape or labels.dtype.kind not in "iu":
-        _labels("SoftmaxCrossEntropy")(x.dtype, labels.dtype)
+        _labels_dtype("SoftmaxCrossEntropy")(x.dtype, labels.dtype)
         raise ShapeError("labels", op="SoftmaxCrossEntropy", labels=labels.shape, scores=x.shape)
     unsigned = labels.astype(np.uint64)  # what is below 0 becomes very large
     if np.maximum.reduce(unsigned, axis=None, initial=0) >= x.shape[-1] and labels.size:
         wrong = np.asarray(labels)[unsigned >= x.shape[-1]].flat[0]
         raise ShapeError("label_range", op="SoftmaxCrossEntropy", label=wrong, last=x.shape[-1] - 1)
     z = _shifted(x.astype(as_float(x.dtype), copy=False), -1)
-    chosen = z.reshape(-1).take(_positions(z, labels)).reshape(labels.shape)
+    chosen = z.reshape(-1).take(_label_positions(z, labels)).reshape(labels.shape)
     total = np.log(np.add.reduce(np.exp(z, out=z), axis=-1))
     return total - chosen if out is None else np.subtract(total, chosen, out=out)
 
@@ -135,7 +135,7 @@ softmax_cross_entropy = operator(
     shape=_loss_shape,
     run=_loss,
     vjp=(lambda g, y, x, t: softmax_cross_entropy_gradient(g, x, t), None),
-    dtype=_labels("SoftmaxCrossEntropy"),
+    dtype=_labels_dtype("SoftmaxCrossEntropy"),
     inputs=None,
     title=("cross-entropy of softmax", "softmax 交叉熵"),
     formula="−log softmax({0})[{1}]",
@@ -153,15 +153,15 @@ def _gradient_type(g: Dtype, x: Dtype, labels: Dtype = int64) -> Dtype:
 
 def _loss_gradient(out: Array, g: Array, x: Array, labels: Array) -> Array:
     y = _softmax(None, np.ascontiguousarray(x, _gradient_type(g.dtype, x.dtype)))
-    y.reshape(-1)[_positions(y, labels)] -= 1
+    y.reshape(-1)[_label_positions(y, labels)] -= 1
     return np.multiply(y, np.asarray(g, y.dtype)[..., None], out=out)
 
 
-def _above_labels(x: Any, t: Any) -> Any:
+def _scores_gradient(x: Any, t: Any) -> Any:
     return softmax(x) - one_hot(t, x)
 
 
-def _through_softmax(h: Any, g: Any, x: Any) -> Any:
+def _softmax_gradient(h: Any, g: Any, x: Any) -> Any:
     """Return the gradient of the scores through the softmax, each row weighted by its g."""
     y, weighted = softmax(x), h * broadcast_like(g, x, axis=-1, keepdims=False)
     return y * (weighted - sum(weighted * y, axis=-1, keepdims=True))
@@ -172,8 +172,8 @@ softmax_cross_entropy_gradient: Op = operator(
     shape=lambda g, x, t: x,
     run=_loss_gradient,
     vjp=(
-        lambda h, y, g, x, t: sum(h * _above_labels(x, t), axis=-1),
-        lambda h, y, g, x, t: _through_softmax(h, g, x),
+        lambda h, y, g, x, t: sum(h * _scores_gradient(x, t), axis=-1),
+        lambda h, y, g, x, t: _softmax_gradient(h, g, x),
         None,
     ),
     dtype=_gradient_type,

@@ -29,7 +29,7 @@ def _window(name: str, w: Shape, **attrs: Any) -> Window:
     return Window.of(name, w[2:], **attrs)
 
 
-def _result(window: Window, x: Shape, w: Shape) -> Shape:
+def _result_shape(window: Window, x: Shape, w: Shape) -> Shape:
     """Infer the shape of the convolution of x with w."""
     places, groups = window.places(x), window.groups
     for count, shape in ((x[1], x), (w[0], w)) if groups > 1 else ():
@@ -46,10 +46,10 @@ def _result(window: Window, x: Shape, w: Shape) -> Shape:
 
 
 def _conv_shape(x: Shape, w: Shape, **attrs: Any) -> Shape:
-    return _result(_window("Conv2d", w, **attrs), x, w)
+    return _result_shape(_window("Conv2d", w, **attrs), x, w)
 
 
-def _matrix(x: Array) -> Array:
+def _as_matrix(x: Array) -> Array:
     """Merge all axes but the first."""
     return x.reshape(len(x), math.prod(x.shape[1:]))
 
@@ -79,16 +79,16 @@ def _patches(frame: Array, window: Window, places: Any) -> Iterator[tuple[slice,
 
 def _conv(out: Array, x: Array, w: Array, **attrs: Any) -> Array:
     window = _window("Conv2d", w.shape, **attrs)
-    places: Any = _result(window, x.shape, w.shape)[2:]
+    places: Any = _result_shape(window, x.shape, w.shape)[2:]
     result = np.empty((len(w), *places, len(x)), x.dtype)
-    kernels, groups = _split_groups(_matrix(w), window.groups), window.groups
+    kernels, groups = _split_groups(_as_matrix(w), window.groups), window.groups
     for rows, patches in _patches(window.framed(x), window, places):
-        to = _split_groups(_matrix(result[:, rows]), groups)
+        to = _split_groups(_as_matrix(result[:, rows]), groups)
         np.matmul(kernels, _split_groups(patches, groups), out=to)
     return outward(out, result)
 
 
-def _products(moved: tuple[int, ...], w: tuple[int, ...]) -> int:
+def _count_products(moved: tuple[int, ...], w: tuple[int, ...]) -> int:
     """Count the multiplications: for each element of the result, the size of one kernel."""
     return math.prod(moved) * math.prod(w[1:])
 
@@ -104,7 +104,7 @@ conv2d: Op = operator(
     ),
     dtype=as_float,
     inputs=as_float,
-    products=lambda y, x, w: _products(y, w),
+    products=lambda y, x, w: _count_products(y, w),
     title=("convolution", "卷积"),
     formula="{0} ∗ {1}",
     samples=(
@@ -119,7 +119,7 @@ conv2d: Op = operator(
 
 def _input_shape(g: Shape, w: Shape, x: Shape, **attrs: Any) -> Shape:
     window = _window("Conv2dInput", w, **attrs)
-    window.belongs(g, _result(window, x, w))
+    window.belongs(g, _result_shape(window, x, w))
     return x
 
 
@@ -128,7 +128,7 @@ def _conv_input(out: Array, g: Array, w: Array, x: Any, **attrs: Any) -> Array:
     _input_shape(g.shape, w.shape, x.shape, **attrs)
     window = _window("Conv2dInput", w.shape, **attrs)
     frame, groups = window.frame(x.shape, g.dtype), window.groups
-    slopes = _split_groups(_matrix(inward(g)), groups)
+    slopes = _split_groups(_as_matrix(inward(g)), groups)
     taps = _split_groups(w.reshape(*w.shape[:2], math.prod(window.size)), groups)
     for i, (rows, columns) in enumerate(window.offsets(g.shape[2:])):
         part = frame[:, rows, columns]
@@ -148,7 +148,7 @@ conv2d_input: Op = operator(
     dtype=as_float,
     inputs=as_float,
     shape_only=(2,),
-    products=lambda y, g, w, x: _products(g, w),
+    products=lambda y, g, w, x: _count_products(g, w),
     title=("gradient of convolution for the images", "卷积对输入图像的梯度"),
     formula="{0} ∗ᵀ {1}",
     samples=(
@@ -162,7 +162,7 @@ conv2d_input: Op = operator(
 
 def _weight_shape(g: Shape, x: Shape, w: Shape, **attrs: Any) -> Shape:
     window = _window("Conv2dWeight", w, **attrs)
-    window.belongs(g, _result(window, x, w))
+    window.belongs(g, _result_shape(window, x, w))
     return w
 
 
@@ -174,7 +174,7 @@ def _conv_weight(out: Array, g: Array, x: Array, w: Any, **attrs: Any) -> Array:
     size, kernels = math.prod(w.shape[1:]), w.shape[0] // groups
     total = np.zeros((size, kernels) if groups == 1 else (groups, size, kernels), g.dtype)
     for rows, patches in _patches(window.framed(x), window, g.shape[2:]):
-        among = _split_groups(_matrix(slopes[:, rows]), groups)
+        among = _split_groups(_as_matrix(slopes[:, rows]), groups)
         total += np.matmul(_split_groups(patches, groups), among.swapaxes(-1, -2))
     return into(out, total.swapaxes(-1, -2).reshape(w.shape))
 
@@ -191,7 +191,7 @@ conv2d_weight: Op = operator(
     dtype=as_float,
     inputs=as_float,
     shape_only=(2,),
-    products=lambda y, g, x, w: _products(g, w),
+    products=lambda y, g, x, w: _count_products(g, w),
     title=("gradient of convolution for the kernels", "卷积对卷积核的梯度"),
     formula="{0} ∗ᵀ {1}",
     samples=(

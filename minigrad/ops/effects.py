@@ -20,7 +20,7 @@ def _same_shape(x: Shape, **attrs: Any) -> Shape:
     return x
 
 
-def _hand_on(out: Array | None, x: Array) -> Array:
+def _view(out: Array | None, x: Array) -> Array:
     """Return a view, not `x` itself: a result must not be mistaken for a variable."""
     return into(out, x.view() if isinstance(x, np.ndarray) else x)
 
@@ -28,7 +28,7 @@ def _hand_on(out: Array | None, x: Array) -> Array:
 identity: Op = operator(
     "Identity",
     shape=_same_shape,
-    run=_hand_on,
+    run=_view,
     vjp=(lambda g, y, x: g,),
     inputs=None,
     title=("identity", "恒等"),
@@ -38,7 +38,7 @@ identity: Op = operator(
 stop_gradient: Op = operator(
     "StopGradient",
     shape=_same_shape,
-    run=_hand_on,
+    run=_view,
     vjp=(None,),
     inputs=None,
     title=("stop of the gradient", "停止梯度"),
@@ -58,7 +58,7 @@ def _print(out: Array | None, x: Array, message: str = "") -> Array:
     array = np.asarray(x)
     text = np.array2string(array, separator=", ", threshold=20) if array.ndim else str(array[()])
     sys.stdout.write(f"{message}{' ' if message else ''}{text}\n")
-    return _hand_on(out, x)
+    return _view(out, x)
 
 
 print_value: Op = operator(
@@ -80,7 +80,7 @@ def _assert(out: Array | None, condition: Array, message: str = "") -> Array:
         raise AssertionFailed(
             "assertion", message=message, count=failed, shape=np.shape(condition), op="Assert"
         )
-    return _hand_on(out, condition)
+    return _view(out, condition)
 
 
 assert_true: Op = operator(

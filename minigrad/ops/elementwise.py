@@ -106,17 +106,17 @@ neg = infix(
 )
 
 
-def _flat(g: Any, *values: Any, **attrs: Any) -> Any:
+def _zero_gradient(g: Any, *values: Any, **attrs: Any) -> Any:
     """Return the gradient of a step function: 0, which is not the same as no gradient."""
     return full_like(g, value=0)
 
 
-def _slope_in_base(g: Any, y: Any, a: Any, b: Any) -> Any:
+def _base_gradient(g: Any, y: Any, a: Any, b: Any) -> Any:
     """Build b aᵇ⁻¹, which is 0 if b is 0, also at a = 0."""
     return g * b * pow(a, b - (b != 0))
 
 
-def _slope_in_exponent(g: Any, y: Any, a: Any, b: Any) -> Any:
+def _exponent_gradient(g: Any, y: Any, a: Any, b: Any) -> Any:
     """Build aᵇ log a, from aᵇ = exp(b log a); 0 at a = 0 for b ≥ 0."""
     return g * y * log(where(logical_and(a == 0, b >= 0), 1, a))
 
@@ -124,7 +124,7 @@ def _slope_in_exponent(g: Any, y: Any, a: Any, b: Any) -> Any:
 pow: Op = elementwise(
     "Pow",
     np.power,
-    vjp=(_slope_in_base, _slope_in_exponent),
+    vjp=(_base_gradient, _exponent_gradient),
     dtype=counting,
     inputs=counting,
     title=("power", "乘方"),
@@ -148,7 +148,7 @@ DIVISIONS = tuple(Sample(s.shapes, low=1.1, high=2.9) for s in PAIRS)  # no mult
 floor_divide = _whole_division(
     "FloorDivide",
     np.floor_divide,
-    vjp=(_flat, _flat),
+    vjp=(_zero_gradient, _zero_gradient),
     title=("quotient rounded down", "向下取整的商"),
     formula="⌊{0} ÷ {1}⌋",
     samples=DIVISIONS,
@@ -204,7 +204,7 @@ atan = smooth(
 sign = elementwise(
     "Sign",
     np.sign,
-    vjp=(_flat,),
+    vjp=(_zero_gradient,),
     dtype=no_bools("Sign", "what_sign"),
     title=("sign", "符号"),
     formula="sign({0})",
@@ -229,7 +229,7 @@ def _rounding(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) 
 
     dtype = no_bools(name, "what_rounding")
     return elementwise(
-        name, run, vjp=(_flat,), dtype=dtype, title=title, formula=formula, samples=ANY
+        name, run, vjp=(_zero_gradient,), dtype=dtype, title=title, formula=formula, samples=ANY
     )
 
 
@@ -240,7 +240,7 @@ round = _rounding(
 )
 
 
-def _share(out: Array, a: Array, b: Array) -> Array:
+def _share_kernel(out: Array, a: Array, b: Array) -> Array:
     lost = np.less(a, b).view(np.int8) + np.less_equal(a, b).view(np.int8)
     half = lost.astype(a.dtype)  # 2 where b is larger, 1 where they are equal
     half *= a.dtype.type(-0.5)
@@ -249,7 +249,7 @@ def _share(out: Array, a: Array, b: Array) -> Array:
 
 share_of_maximum = elementwise(
     "ShareOfMaximum",
-    _share,
+    _share_kernel,
     vjp=(None, None),
     dtype=as_float,
     inputs=as_float,
@@ -283,18 +283,18 @@ minimum = elementwise(
 Bound = float | None
 
 
-def _bounded(dtype: Dtype, low: Bound, high: Bound) -> Dtype:
+def _clip_dtype(dtype: Dtype, low: Bound, high: Bound) -> Dtype:
     """Return the data type of a clip: integers between fractional bounds become floats."""
     return as_float(dtype) if isinstance(low, float) or isinstance(high, float) else dtype
 
 
 def _clip_spec(specs: Any, attrs: Attrs) -> Spec:
-    return Spec(specs[0].shape, _bounded(specs[0].dtype, attrs.get("low"), attrs.get("high")))
+    return Spec(specs[0].shape, _clip_dtype(specs[0].dtype, attrs.get("low"), attrs.get("high")))
 
 
 def _clip(out: Array, x: Array, low: Bound = None, high: Bound = None) -> Array:
     if x.dtype.kind != "f":
-        x = x.astype(_bounded(x.dtype, low, high), copy=False)
+        x = x.astype(_clip_dtype(x.dtype, low, high), copy=False)
     if low is None and high is None:
         return into(out, x.copy())
     if out is None:

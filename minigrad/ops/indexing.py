@@ -46,7 +46,7 @@ def numpy_key(key: Key) -> tuple[Any, ...]:
     )
 
 
-def _spread(name: str, key: Key, shape: Shape) -> list[Item]:
+def _items_by_axis(name: str, key: Key, shape: Shape) -> list[Item]:
     """Complete the key with an item for each axis."""
     count = sum(item is not None and item != "..." for item in key)
     if count > len(shape):
@@ -59,19 +59,19 @@ def _spread(name: str, key: Key, shape: Shape) -> list[Item]:
 def sliced_shape(x: Shape, key: Key) -> Shape:
     result: list[int | Dim] = []
     axis = 0
-    for item in _spread("Slice", key, x):
+    for item in _items_by_axis("Slice", key, x):
         if item is None:
             result.append(1)
             continue
         if isinstance(item, tuple):
-            result.append(_sliced(x[axis], item))
+            result.append(_sliced_length(x[axis], item))
         elif isinstance(item, int):
             check_index("Slice", item, axis, x[axis])
         axis += 1
     return tuple(result)
 
 
-def _sliced(n: int | Dim, bounds: tuple[int | None, ...]) -> int | Dim:
+def _sliced_length(n: int | Dim, bounds: tuple[int | None, ...]) -> int | Dim:
     """Return the length of a slice; for an open axis only a full slice has a known one."""
     if not isinstance(n, Dim):
         return len(range(*slice(*bounds).indices(n)))
@@ -149,7 +149,7 @@ def _expect_positions(name: str, *dtypes: Dtype) -> None:
             raise DtypeError("index_type", op=name, value=dtype)
 
 
-def _positions(name: str, first: int) -> Callable[..., Dtype]:
+def _positions_dtype(name: str, first: int) -> Callable[..., Dtype]:
     """Make a dtype rule: that of operand 0; the operands from `first` on are positions."""
 
     def dtype(*dtypes: Dtype) -> Dtype:
@@ -261,7 +261,7 @@ take: Op = operator(
     shape=_take_shape,
     run=_take,
     vjp=_take_vjp,
-    dtype=_positions("Take", 1),
+    dtype=_positions_dtype("Take", 1),
     inputs=None,
     selectors=FROM_ONE,
     title=("elements at given positions", "按位置取元素"),
@@ -273,7 +273,7 @@ add_at: Op = operator(
     shape=lambda g, x, *indices, axis=0: x,
     run=_add_at,
     vjp=_add_vjp,
-    dtype=_positions("AddAt", 2),
+    dtype=_positions_dtype("AddAt", 2),
     inputs=None,
     shape_only=(1,),
     selectors=FROM_TWO,
@@ -295,7 +295,7 @@ def _gather_shape(x: Shape, indices: Shape, axis: int) -> Shape:
     return indices
 
 
-def _grid(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
+def _full_index(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
     """Return the full index of each element of `indices`; along `axis` it is its value."""
     ndim = len(shape)
     grid = [
@@ -309,7 +309,7 @@ def _gather(out: Array, x: Array, indices: Array, axis: int) -> Array:
     _expect_positions("Gather", indices.dtype)
     _gather_shape(x.shape, indices.shape, axis)
     try:
-        return into(out, x[_grid(indices.shape, _as_positions(indices), axis)])
+        return into(out, x[_full_index(indices.shape, _as_positions(indices), axis)])
     except IndexError:
         _find_outside("Gather", x.shape, [indices], axis)
         raise
@@ -321,7 +321,7 @@ def _scatter_add_shape(g: Shape, x: Shape, indices: Shape, axis: int) -> Shape:
 
 
 def _scatter_add(out: Array, g: Array, x: Any, indices: Array, axis: int) -> Array:
-    return _add_at(out, g, x, *_grid(indices.shape, indices, axis))
+    return _add_at(out, g, x, *_full_index(indices.shape, indices, axis))
 
 
 gather: Op = operator(
@@ -329,7 +329,7 @@ gather: Op = operator(
     shape=_gather_shape,
     run=_gather,
     vjp=(lambda g, y, x, indices, axis: scatter_add(g, x, indices, axis=axis), None),
-    dtype=_positions("Gather", 1),
+    dtype=_positions_dtype("Gather", 1),
     inputs=None,
     selectors=(1,),
     title=("one element for each position along an axis", "沿一个轴逐位置取元素"),
@@ -345,7 +345,7 @@ scatter_add: Op = operator(
     shape=_scatter_add_shape,
     run=_scatter_add,
     vjp=(lambda h, y, g, x, indices, axis: gather(h, indices, axis=axis), None, None),
-    dtype=_positions("ScatterAdd", 2),
+    dtype=_positions_dtype("ScatterAdd", 2),
     inputs=None,
     shape_only=(1,),
     selectors=(2,),

@@ -65,7 +65,7 @@ def _concatenate(out: Array, *xs: Array, axis: int = 0) -> Array:
     return np.concatenate(xs, axis=axis, out=out)
 
 
-def _pieces(g: Any, y: Any, *xs: Any, wrt: Sequence[int], axis: int = 0) -> list[Any]:
+def _concatenate_vjp(g: Any, y: Any, *xs: Any, wrt: Sequence[int], axis: int = 0) -> list[Any]:
     """Split the gradient into the parts of the operands."""
     result: list[Any] = [None] * len(xs)
     lengths: list[Any] = [None if x.shape is None else x.shape[axis] for x in xs]
@@ -90,7 +90,7 @@ concatenate: Op = operator(
     "Concatenate",
     shape=_concatenate_shape,
     run=_concatenate,
-    vjp=_pieces,
+    vjp=_concatenate_vjp,
     title=("one after the other along an axis", "沿一个轴首尾相接"),
     formula="[{0}, …]",
     samples=JOINED,
@@ -109,7 +109,7 @@ def _piece(out: Array, g: Array, *xs: Any, index: int, axis: int = 0) -> Array:
     return into(out, g[key])
 
 
-def _piece_back(h: Any, y: Any, g: Any, *xs: Any, wrt: Any, index: int, axis: int = 0) -> Any:
+def _piece_vjp(h: Any, y: Any, g: Any, *xs: Any, wrt: Any, index: int, axis: int = 0) -> Any:
     parts = [h if i == index else full_like(x, value=0.0, dtype=g.dtype) for i, x in enumerate(xs)]
     return [concatenate(*parts, axis=axis), *[None] * len(xs)]
 
@@ -118,7 +118,7 @@ piece: Op = operator(
     "Piece",
     shape=_piece_shape,
     run=_piece,
-    vjp=_piece_back,
+    vjp=_piece_vjp,
     dtype=lambda *dtypes: dtypes[0],
     inputs=None,
     shape_only=FROM_ONE,
@@ -141,7 +141,7 @@ def _stack(out: Array, *xs: Array, axis: int = 0) -> Array:
     return np.stack(xs, axis=axis, out=out)
 
 
-def _layers(g: Any, y: Any, *xs: Any, wrt: Sequence[int], axis: int = 0) -> list[Any]:
+def _stack_vjp(g: Any, y: Any, *xs: Any, wrt: Sequence[int], axis: int = 0) -> list[Any]:
     if axis < 0:
         keys: list[Any] = [("...", i, *(FULL,) * (-axis - 1)) for i in range(len(xs))]
     else:
@@ -153,7 +153,7 @@ stack = operator(
     "Stack",
     shape=_stack_shape,
     run=_stack,
-    vjp=_layers,
+    vjp=_stack_vjp,
     title=("stack along a new axis", "沿新的轴堆叠"),
     formula="stack({0}, …)",
     samples=(
@@ -165,19 +165,19 @@ stack = operator(
 )
 
 
-def _equal(n: int, sections: int) -> list[int]:
+def _equal_parts(n: int, sections: int) -> list[int]:
     return [n // sections] * (sections if sections <= n or not n else 1)  # parts of nothing miss it
 
 
-def _of_size(n: int, split_size: int) -> list[int]:
+def _parts_of_size(n: int, split_size: int) -> list[int]:
     return [split_size] * (n // split_size) + [n % split_size] * (n % split_size > 0)
 
 
-def _at_most(n: int, chunks: int) -> list[int]:
-    return _of_size(n, max(-(-n // chunks), 1))
+def _at_most_parts(n: int, chunks: int) -> list[int]:
+    return _parts_of_size(n, max(-(-n // chunks), 1))
 
 
-WAYS = {"sections": _equal, "split_size": _of_size, "chunks": _at_most}
+WAYS = {"sections": _equal_parts, "split_size": _parts_of_size, "chunks": _at_most_parts}
 
 
 @located

@@ -69,25 +69,25 @@ def _is_length(length: Length, shapes: Sequence[Shape]) -> bool:
     return whole and -len(shapes[which]) <= axis < len(shapes[which])
 
 
-def _computed(x: Shape, likes: tuple[Shape, ...], shape: Sequence[Length]) -> Shape:
+def _evaluate_all(x: Shape, likes: tuple[Shape, ...], shape: Sequence[Length]) -> Shape:
     return tuple(evaluate(length, (x, *likes)) for length in shape)
 
 
-def _reshaped(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
-    result = _computed(x, likes, shape)
+def _reshape_shape(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
+    result = _evaluate_all(x, likes, shape)
     if all(not isinstance(n, Dim) for n in (*x, *result)):
         reshape.shape(x, shape=result)  # whether they hold as many elements
     return result
 
 
 def _reshape_by(out: Array, x: Array, *likes: Any, shape: tuple[Any, ...]) -> Array:
-    result = _computed(x.shape, tuple(like.shape for like in likes), shape)
+    result = _evaluate_all(x.shape, tuple(like.shape for like in likes), shape)
     return into(out, x.reshape(result))
 
 
 reshape_by: Op = operator(
     "ReshapeBy",
-    shape=_reshaped,
+    shape=_reshape_shape,
     run=_reshape_by,
     vjp=lambda g, y, x, *likes, wrt, shape: [reshape_like(g, x), *[None] * len(likes)],
     dtype=lambda *dtypes: dtypes[0],
@@ -102,8 +102,8 @@ reshape_by: Op = operator(
 )
 
 
-def _stretched(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
-    result = _computed(x, likes, shape)
+def _broadcast_shape(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
+    result = _evaluate_all(x, likes, shape)
     lead = len(result) - len(x)
     fits = lead >= 0 and all(
         n in (1, m) or isinstance(m, Dim) or isinstance(n, Dim)
@@ -116,14 +116,14 @@ def _stretched(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
 
 
 def _broadcast_by(out: Array, x: Array, *likes: Any, shape: tuple[Any, ...]) -> Array:
-    target: Any = _stretched(x.shape, *(like.shape for like in likes), shape=shape)
+    target: Any = _broadcast_shape(x.shape, *(like.shape for like in likes), shape=shape)
     result = repeated(x, target)
     return into(out, result if result.ndim else result[()])
 
 
 broadcast_by: Op = operator(
     "BroadcastBy",
-    shape=_stretched,
+    shape=_broadcast_shape,
     run=_broadcast_by,
     vjp=lambda g, y, x, *likes, wrt, shape: [sum_like(g, x), *[None] * len(likes)],
     dtype=lambda *dtypes: dtypes[0],

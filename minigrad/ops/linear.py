@@ -46,7 +46,7 @@ def _flip(x: Array, flip: bool) -> Array:
     return x.swapaxes(-1, -2) if flip and x.ndim > 1 else x
 
 
-def _whole(x: Array) -> Array:
+def _materialize(x: Array) -> Array:
     """Copy repeated rows or columns: with such views NumPy bypasses BLAS and rounds otherwise."""
     return np.ascontiguousarray(x) if 0 in x.strides[-2:] else x
 
@@ -55,7 +55,7 @@ def _matmul(
     out: Array, a: Array, b: Array, transpose_a: bool = False, transpose_b: bool = False
 ) -> Array:
     if not 0 < a.ndim < 3 or not 0 < b.ndim < 3:  # dot would multiply by a single number
-        a, b = _whole(_flip(a, transpose_a)), _whole(_flip(b, transpose_b))
+        a, b = _materialize(_flip(a, transpose_a)), _materialize(_flip(b, transpose_b))
         return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
     if transpose_a:
         a = a.T  # of a vector: itself
@@ -121,7 +121,7 @@ def _swap(x: Any) -> Any:
     return transpose(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
-def _products(y: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> int:
+def _count_products(y: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> int:
     """Count the multiplications: for each element of the result, the length of the summed axis."""
     if len(a) == 1:
         return math.prod(y) * a[0]
@@ -151,7 +151,7 @@ matmul: Op = operator(
     run=_matmul,
     vjp=(_gradient_a, _gradient_b),
     broadcasts=True,
-    products=_products,
+    products=_count_products,
     title=("matrix product", "矩阵乘法"),
     formula="{0} @ {1}",
     samples=SAMPLES,
@@ -164,7 +164,7 @@ matmul: Op = operator(
 # the derivatives of these are again a product and these two.
 
 
-def _in_the_run(rule: Callable[..., Any], place: int) -> Callable[..., Array]:
+def _rule_kernel(rule: Callable[..., Any], place: int) -> Callable[..., Array]:
     """Make a kernel that applies the rule to arrays and sums to the operand's shape."""
 
     def run(out: Array, g: Array, a: Any, b: Any, **flags: bool) -> Array:
@@ -179,11 +179,11 @@ def _with_gradient(sample: Sample) -> Sample:
     return Sample([g, a, b], sample.attrs)
 
 
-def _of_product(name: str, rule: Callable[..., Any], place: int, **record: Any) -> Op:
+def _matmul_gradient(name: str, rule: Callable[..., Any], place: int, **record: Any) -> Op:
     return operator(
         name,
         shape=lambda *shapes, transpose_a=False, transpose_b=False: shapes[1 + place],
-        run=_in_the_run(rule, place),
+        run=_rule_kernel(rule, place),
         dtype=lambda *dtypes: dtypes[0],
         inputs=None,
         shape_only=(1 + place,),
@@ -192,7 +192,7 @@ def _of_product(name: str, rule: Callable[..., Any], place: int, **record: Any) 
     )
 
 
-matmul_left: Op = _of_product(
+matmul_left: Op = _matmul_gradient(
     "MatMulLeft",
     _gradient_a,
     place=0,
@@ -204,7 +204,7 @@ matmul_left: Op = _of_product(
     title=("gradient of the left factor", "左因子的梯度"),
     formula="{0} @ {2}ᵀ",
 )
-matmul_right: Op = _of_product(
+matmul_right: Op = _matmul_gradient(
     "MatMulRight",
     _gradient_b,
     place=1,

@@ -87,7 +87,7 @@ def expect_condition(op: str, dtype: Dtype) -> None:
         raise DtypeError("condition_type", op=op, dtype=dtype)
 
 
-def _chosen(*dtypes: Dtype) -> Dtype:
+def _where_dtype(*dtypes: Dtype) -> Dtype:
     expect_condition("Where", dtypes[0])
     return promote(*dtypes[1:])
 
@@ -138,7 +138,7 @@ where: Op = elementwise(
         lambda g, y, condition, a, b: where(condition, g, 0),
         lambda g, y, condition, a, b: where(condition, 0, g),
     ),
-    dtype=_chosen,
+    dtype=_where_dtype,
     selectors=(0,),
     title=("choice by condition", "按条件选取"),
     formula="{0} ? {1} : {2}",

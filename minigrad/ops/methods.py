@@ -50,7 +50,7 @@ def _backward(op: Op) -> Any:
     return lambda self, other: apply(op, (other, self), {})
 
 
-def _of_bools(op: Op) -> Any:
+def _bool_operator(op: Op) -> Any:
     """Make &, | or ^: they combine bools and refuse numbers, where parentheses were forgotten."""
 
     def method(self: Any, other: Any) -> Any:
@@ -83,24 +83,24 @@ class Value:
     __ne__ = _forward(ops.not_equal)
     __floordiv__, __rfloordiv__ = _forward(ops.floor_divide), _backward(ops.floor_divide)
     __mod__, __rmod__ = _forward(ops.mod), _backward(ops.mod)
-    __and__ = __rand__ = _of_bools(ops.logical_and)
-    __or__ = __ror__ = _of_bools(ops.logical_or)
-    __xor__ = __rxor__ = _of_bools(ops.logical_xor)
+    __and__ = __rand__ = _bool_operator(ops.logical_and)
+    __or__ = __ror__ = _bool_operator(ops.logical_or)
+    __xor__ = __rxor__ = _bool_operator(ops.logical_xor)
 
     def __neg__(self) -> Self:
-        return self._alone(ops.neg)
+        return self._unary(ops.neg)
 
     def __pos__(self) -> Self:
         return self
 
     def __abs__(self) -> Self:
-        return self._alone(ops.abs)
+        return self._unary(ops.abs)
 
     @located
     def __invert__(self) -> Self:
         me: Any = self
         expect_condition("Not", me.dtype)
-        return self._alone(ops.logical_not)
+        return self._unary(ops.logical_not)
 
     def __getitem__(self, key: Any) -> Self:
         """Select elements: x[1], x[..., ::2], x[None], x[[0, 2]], x[x > 0].
@@ -117,7 +117,7 @@ class Value:
         me: Any = self
         return (self[i] for i in range(len(me)))
 
-    def _alone(self, op: Op) -> Self:
+    def _unary(self, op: Op) -> Self:
         """Apply an operator to this operand alone, without attributes."""
         result: Self = self.reader.apply(op, (self,), {})
         return result
@@ -126,7 +126,7 @@ class Value:
         result: Self = apply(op, (self, *others), attrs)
         return result
 
-    def _over(self, op: Op, axis: Axis, keepdims: bool) -> Self:
+    def _reduce(self, op: Op, axis: Axis, keepdims: bool) -> Self:
         """Apply a reduction along some axes, or all."""
         result: Self = apply(op, (self,), over(op.name, axis, keepdims))
         return result
@@ -135,7 +135,7 @@ class Value:
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Sum all elements, or along `axis`."""
-        return self._over(ops.sum, axis, keepdims)
+        return self._reduce(ops.sum, axis, keepdims)
 
     def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Multiply all elements, or along `axis`."""
@@ -144,7 +144,7 @@ class Value:
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Average all elements, or along `axis`."""
-        return self._over(ops.mean, axis, keepdims)
+        return self._reduce(ops.mean, axis, keepdims)
 
     @located
     def max(
@@ -162,15 +162,15 @@ class Value:
 
     def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Compute log(sum(exp(x))) overall or along `axis`, without overflow."""
-        return self._over(ops.logsumexp, axis, keepdims)
+        return self._reduce(ops.logsumexp, axis, keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Return whether all elements are true (not 0), overall or along `axis`."""
-        return self._over(ops.all, axis, keepdims)
+        return self._reduce(ops.all, axis, keepdims)
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Return whether any element is true (not 0), overall or along `axis`."""
-        return self._over(ops.any, axis, keepdims)
+        return self._reduce(ops.any, axis, keepdims)
 
     def var(self, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Self:
         """Compute the variance with the divisor n − correction, as PyTorch does (NumPy: n)."""
@@ -278,56 +278,56 @@ class Value:
 
     def exp(self) -> Self:
         """Compute eˣ, element by element."""
-        return self._alone(ops.exp)
+        return self._unary(ops.exp)
 
     def log(self) -> Self:
         """Compute the natural logarithm; −infinity at 0, NaN below."""
-        return self._alone(ops.log)
+        return self._unary(ops.log)
 
     def sqrt(self) -> Self:
         """Compute the square root; NaN below 0."""
-        return self._alone(ops.sqrt)
+        return self._unary(ops.sqrt)
 
     def sin(self) -> Self:
         """Compute the sine; angles in radians."""
-        return self._alone(ops.sin)
+        return self._unary(ops.sin)
 
     def cos(self) -> Self:
         """Compute the cosine; angles in radians."""
-        return self._alone(ops.cos)
+        return self._unary(ops.cos)
 
     def abs(self) -> Self:
         """Compute the absolute value; the gradient at 0 is 0."""
-        return self._alone(ops.abs)
+        return self._unary(ops.abs)
 
     def sign(self) -> Self:
         """Return −1, 0 or 1; the gradient is 0."""
-        return self._alone(ops.sign)
+        return self._unary(ops.sign)
 
     def floor(self) -> Self:
         """Round down; the gradient is 0."""
-        return self._alone(ops.floor)
+        return self._unary(ops.floor)
 
     def ceil(self) -> Self:
         """Round up; the gradient is 0."""
-        return self._alone(ops.ceil)
+        return self._unary(ops.ceil)
 
     def round(self) -> Self:
         """Round to the nearest integer, ties to even; the gradient is 0."""
-        return self._alone(ops.round)
+        return self._unary(ops.round)
 
     def isnan(self) -> Self:
         """Return True for each element that is NaN."""
-        return self._alone(ops.isnan)
+        return self._unary(ops.isnan)
 
     def tanh(self) -> Self:
         """Compute the hyperbolic tangent, between −1 and 1."""
-        return self._alone(ops.tanh)
+        return self._unary(ops.tanh)
 
     def sigmoid(self) -> Self:
         """Compute 1 / (1 + e⁻ˣ), between 0 and 1."""
-        return self._alone(ops.sigmoid)
+        return self._unary(ops.sigmoid)
 
     def relu(self) -> Self:
         """Compute max(x, 0); the gradient at 0 is 0."""
-        return self._alone(ops.relu)
+        return self._unary(ops.relu)

@@ -49,22 +49,22 @@ class PartsReader:
 Parts.reader = PartsReader()
 
 
-def _chosen(specs: Sequence[Spec], attrs: Attrs) -> Spec:
+def _output_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
     whole, index = specs[0], attrs["index"]
     if not isinstance(whole, TupleSpec) or not 0 <= index < len(whole.parts):
         raise VerifyError("no_part", op="Output", index=index, spec=str(whole))
     return whole.parts[index]
 
 
-def _choose(out: Array | None, values: Any, index: int) -> Array:
+def _output(out: Array | None, values: Any, index: int) -> Array:
     return into(out, values[index])
 
 
 output: Op = operator(
     "Output",
     shape=lambda *shapes, **attrs: None,
-    infer=_chosen,
-    run=_choose,
+    infer=_output_spec,
+    run=_output,
     vjp=(lambda g, y, values, index: Parts({index: g}),),
     inputs=None,
     effect=True,

@@ -33,7 +33,7 @@ def _put_slice_shape(x: Shape, v: Shape, key: Key) -> Shape:
     return x
 
 
-def _target(out: Array | None, x: Array) -> Array:
+def _copy_or_out(out: Array | None, x: Array) -> Array:
     """Return the array to write to: a copy of x, or `out` filled with x."""
     if out is None:
         return np.array(x)
@@ -43,7 +43,7 @@ def _target(out: Array | None, x: Array) -> Array:
 
 
 def _put_slice(out: Array | None, x: Array, v: Array, key: Key) -> Array:
-    result = _target(out, x)
+    result = _copy_or_out(out, x)
     result[numpy_key(key)] = v
     return result if out is not None or result.ndim else result[()]
 
@@ -80,12 +80,12 @@ def _put_type(*dtypes: Dtype) -> Dtype:
 
 
 def _put(out: Array | None, x: Array, v: Array, positions: Array) -> Array:
-    result = _target(out, x)
+    result = _copy_or_out(out, x)
     result.flat[positions.ravel()] = np.broadcast_to(v, positions.shape).ravel()
     return result if out is not None or result.ndim else result[()]
 
 
-def _put_here(g: Any, y: Any, x: Any, v: Any, positions: Any) -> Any:
+def _put_values_vjp(g: Any, y: Any, x: Any, v: Any, positions: Any) -> Any:
     return sum_like(take(reshape(g, shape=(-1,)), positions), v)
 
 
@@ -93,7 +93,7 @@ put: Op = operator(
     "Put",
     shape=_put_shape,
     run=_put,
-    vjp=(lambda g, y, x, v, positions: put(g, 0, positions), _put_here, None),
+    vjp=(lambda g, y, x, v, positions: put(g, 0, positions), _put_values_vjp, None),
     dtype=_put_type,
     selectors=(2,),
     title=("replace elements, counted through all axes", "替换元素（位置按所有轴依次编号）"),

@@ -20,7 +20,7 @@ from minigrad.ops.windows import Window, along, as_pair, inward, outward
 __all__ = ["avg_pool2d", "avg_pool2d_input", "max_pool2d", "max_pool2d_input", "max_pool2d_pick"]
 
 
-def _window(name: str, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Window:
+def pool_window(name: str, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Window:
     """Make the window of a pooling; the stride defaults to the size.
 
     ShapeError when the frame is wider than half the window: a window could be all frame.
@@ -32,17 +32,17 @@ def _window(name: str, kernel_size: Any, stride: Any = None, padding: Any = 0) -
     return window
 
 
-def _pooled(name: str) -> Any:
+def _pool_shape(name: str) -> Any:
     """Make the shape rule of a pooling."""
-    return lambda x, **attrs: (*x[:2], *_window(name, **attrs).places(x))
+    return lambda x, **attrs: (*x[:2], *pool_window(name, **attrs).places(x))
 
 
-def _spread(name: str) -> Any:
+def _gradient_shape(name: str) -> Any:
     """Make the shape rule of a gradient; the operands are the pooling's, the images last."""
 
     def shape(*shapes: Shape, **attrs: Any) -> Shape:
         *results, x = shapes
-        window = _window(name, **attrs)
+        window = pool_window(name, **attrs)
         for g in results:
             window.belongs(g, (*x[:2], *window.places(x)))
         return x
@@ -50,7 +50,7 @@ def _spread(name: str) -> Any:
     return shape
 
 
-def _fold(ufunc: np.ufunc, x: Array, window: Window, value: Any) -> Array:
+def _reduce_windows(ufunc: np.ufunc, x: Array, window: Window, value: Any) -> Array:
     """Reduce each window by a ufunc: along the columns, then along the rows."""
     places = window.places(x.shape)
     result = window.framed(x, value)
@@ -85,13 +85,13 @@ def lowest(dtype: Dtype) -> Any:
 
 
 def _max_pool(out: Array, x: Array, **attrs: Any) -> Array:
-    window = _window("MaxPool2d", **attrs)
-    return outward(out, _fold(np.maximum, x, window, lowest(x.dtype)))
+    window = pool_window("MaxPool2d", **attrs)
+    return outward(out, _reduce_windows(np.maximum, x, window, lowest(x.dtype)))
 
 
 max_pool2d: Op = operator(
     "MaxPool2d",
-    shape=_pooled("MaxPool2d"),
+    shape=_pool_shape("MaxPool2d"),
     run=_max_pool,
     vjp=(lambda g, y, x, **attrs: max_pool2d_input(g, y, x, **attrs),),
     title=("largest element of each window", "最大汇聚（池化）"),
@@ -112,8 +112,8 @@ def _first_largest(y: Array, x: Array, window: Window) -> Iterator[tuple[Any, Ar
 
 
 def _max_pool_input(out: Array, g: Array, y: Array, x: Array, **attrs: Any) -> Array:
-    _spread("MaxPool2dInput")(g.shape, y.shape, x.shape, **attrs)
-    window = _window("MaxPool2dInput", **attrs)
+    _gradient_shape("MaxPool2dInput")(g.shape, y.shape, x.shape, **attrs)
+    window = pool_window("MaxPool2dInput", **attrs)
     frame, slopes = window.frame(x.shape, g.dtype), inward(g)
     for at, hit in _first_largest(y, x, window):
         frame[at] += masked(slopes, hit)  # windows may overlap
@@ -122,7 +122,7 @@ def _max_pool_input(out: Array, g: Array, y: Array, x: Array, **attrs: Any) -> A
 
 max_pool2d_input: Op = operator(
     "MaxPool2dInput",
-    shape=_spread("MaxPool2dInput"),
+    shape=_gradient_shape("MaxPool2dInput"),
     run=_max_pool_input,
     vjp=(
         lambda h, z, g, y, x, **attrs: max_pool2d_pick(h, y, x, **attrs),
@@ -137,7 +137,7 @@ max_pool2d_input: Op = operator(
 
 def _max_pool_pick(out: Array, h: Array, y: Array, x: Array, **attrs: Any) -> Array:
     _pick_shape(h.shape, y.shape, x.shape, **attrs)
-    window = _window("MaxPool2dPick", **attrs)
+    window = pool_window("MaxPool2dPick", **attrs)
     frame, total = window.framed(h), inward(np.zeros(y.shape, h.dtype))
     for at, hit in _first_largest(y, x, window):
         total += masked(frame[at], hit)
@@ -145,8 +145,8 @@ def _max_pool_pick(out: Array, h: Array, y: Array, x: Array, **attrs: Any) -> Ar
 
 
 def _pick_shape(h: Shape, y: Shape, x: Shape, **attrs: Any) -> Shape:
-    _spread("MaxPool2dPick")(y, x, **attrs)
-    _window("MaxPool2dPick", **attrs).belongs(h, x)
+    _gradient_shape("MaxPool2dPick")(y, x, **attrs)
+    pool_window("MaxPool2dPick", **attrs).belongs(h, x)
     return y
 
 
@@ -164,15 +164,15 @@ max_pool2d_pick: Op = operator(
 
 
 def _avg_pool(out: Array, x: Array, **attrs: Any) -> Array:
-    window = _window("AvgPool2d", **attrs)
-    total = _fold(np.add, x.astype(as_float(x.dtype), copy=False), window, 0)
+    window = pool_window("AvgPool2d", **attrs)
+    total = _reduce_windows(np.add, x.astype(as_float(x.dtype), copy=False), window, 0)
     np.divide(total, total.dtype.type(window.size[0] * window.size[1]), out=total)
     return outward(out, total)
 
 
 avg_pool2d: Op = operator(
     "AvgPool2d",
-    shape=_pooled("AvgPool2d"),
+    shape=_pool_shape("AvgPool2d"),
     run=_avg_pool,
     vjp=(lambda g, y, x, **attrs: avg_pool2d_input(g, x, **attrs),),
     dtype=as_float,
@@ -184,8 +184,8 @@ avg_pool2d: Op = operator(
 
 
 def _avg_pool_input(out: Array, g: Array, x: Any, **attrs: Any) -> Array:
-    _spread("AvgPool2dInput")(g.shape, x.shape, **attrs)
-    window = _window("AvgPool2dInput", **attrs)
+    _gradient_shape("AvgPool2dInput")(g.shape, x.shape, **attrs)
+    window = pool_window("AvgPool2dInput", **attrs)
     share = g / g.dtype.type(window.size[0] * window.size[1])
     frame, share = window.frame(x.shape, g.dtype), inward(share)
     for rows, columns in window.offsets(g.shape[2:]):
@@ -195,7 +195,7 @@ def _avg_pool_input(out: Array, g: Array, x: Any, **attrs: Any) -> Array:
 
 avg_pool2d_input: Op = operator(
     "AvgPool2dInput",
-    shape=_spread("AvgPool2dInput"),
+    shape=_gradient_shape("AvgPool2dInput"),
     run=_avg_pool_input,
     vjp=(lambda h, z, g, x, **attrs: avg_pool2d(h, **attrs), None),
     dtype=as_float,

@@ -27,7 +27,7 @@ from minigrad.ops.shape import (
 __all__ = ["prod", "prod_of_others", "product"]
 
 
-def _along_one(name: str) -> Callable[..., Shape]:
+def _one_axis_shape(name: str) -> Callable[..., Shape]:
     def shape(x: Shape, axis: int = 0, keepdims: bool = False) -> Shape:
         return reduced_shape(name)(x, positive_axis(name, axis, x), keepdims)
 
@@ -47,7 +47,7 @@ def _prod_of_others(out: Array, x: Array, axis: int = 0) -> Array:
     return into(out, np.moveaxis(before * after, 0, axis))
 
 
-def _others_again(g: Any, y: Any, x: Any, axis: int = 0) -> Any:
+def _prod_of_others_vjp(g: Any, y: Any, x: Any, axis: int = 0) -> Any:
     """Build Σᵢ gᵢ Π xₖ over all k except i and j: for each j the products with xⱼ = 1."""
     rows, columns = (axis, axis + 1) if axis >= 0 else (axis - 1, axis)  # along j, along i
     place = cumsum(full_like(x, value=1, dtype=int64), axis=axis)
@@ -60,7 +60,7 @@ prod_of_others: Op = operator(
     "ProdOfOthers",
     shape=lambda x, axis=0: (positive_axis("ProdOfOthers", axis, x), x)[1],
     run=_prod_of_others,
-    vjp=(_others_again,),
+    vjp=(_prod_of_others_vjp,),
     dtype=as_float,
     inputs=as_float,
     title=("product of all other elements", "其余元素之积"),
@@ -69,7 +69,7 @@ prod_of_others: Op = operator(
 )
 prod = operator(
     "Prod",
-    shape=_along_one("Prod"),
+    shape=_one_axis_shape("Prod"),
     run=_prod,
     vjp=(
         lambda g, y, x, axis=0, keepdims=False: (

@@ -12,7 +12,7 @@ from minigrad.core import Array, Attrs, Shape, always, float32, operator
 from minigrad.diagnostics.errors import VerifyError
 
 
-def _given(*shapes: Shape, **attrs: Any) -> Shape | None:
+def _shape_attr(*shapes: Shape, **attrs: Any) -> Shape | None:
     """Return the shape that a source has as its attribute."""
     shape: Shape | None = attrs["shape"]
     return shape
@@ -31,7 +31,7 @@ def valued(value: Array, role: Role | None = None) -> Attrs:
 def _source(name: str, title: tuple[str, str], formula: str) -> Any:
     return operator(
         name,
-        shape=_given,
+        shape=_shape_attr,
         run=_handled_by_executors,
         effect=True,
         inputs=None,

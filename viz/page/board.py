@@ -159,12 +159,12 @@ class Board(Page):
         held = dict.fromkeys(x for panel in panels for x in panel.held.values())
         self._scale = scale(x.raster for x in held if x.raster)
         self._known = {x: i for i, x in enumerate(held)}
-        longest = max((len(words) for panel in panels for words in panel.said.values()), default=0)
+        longest = max((len(words) for p in panels for words in p.card_texts.values()), default=0)
         # by picture, of the cards that say something
         self._rooms: dict[int, dict[str, CardSpace]] = {}
         for panel in panels:
             rooms = self._rooms.setdefault(id(panel.among or panel.picture), {})
-            rooms |= {i: rooms.get(i, CardSpace(value=longest)) for i in panel.said}
+            rooms |= {i: rooms.get(i, CardSpace(value=longest)) for i in panel.card_texts}
             pictured = (i for i, x in panel.held.items() if x.raster)
             rooms |= dict.fromkeys(pictured, CardSpace(value=longest, swatch=True))
         shown = [self._scene(scene) for scene in self.scenes]

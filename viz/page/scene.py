@@ -100,8 +100,8 @@ class Scene:
         ]
         self.films, self.verdict, self.bare = films, verdict, bare
         self.steps = max(len(film.frames) for film in films)
-        self.said = 0 if bare else max(stage.said for stage in self.stages) * LINE + 6
-        self.high = max(stage.height for stage in self.stages) + self.said
+        self.caption_height = 0 if bare else max(s.caption_lines for s in self.stages) * LINE + 6
+        self.high = max(stage.height for stage in self.stages) + self.caption_height
         drawn = sum(stage.width for stage in self.stages) + GUTTER * (len(films) - 1)
         titles = [stage.title for stage in self.stages]
         self.score = None if bare else Staffs(films, titles, drawn, language)
@@ -120,7 +120,7 @@ class Scene:
         """Return all that is visible at a moment, from back to front."""
         found: dict[str, str] = {}
         for stage, x in self.stages_with_x():
-            there = stage.parts(moment, self.high - self.said, language)
+            there = stage.parts(moment, self.high - self.caption_height, language)
             if self.bare:
                 del there[f"{stage.prefix}said"]
             found |= together(stage.prefix, there, x, EDGE)
@@ -189,10 +189,10 @@ class Stage:
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
         self.drawing = Drawing(self.drawn, prefix, card_spaces(film, self.drawn, language), width)
         self.width = max(self.drawing.there.width, min(width, 300))
-        self.said = 0
+        self.caption_lines = 0
         for frame in film.frames:
             lines = (len(fold_text(half, self.width - 2 * EDGE)) for half in frame.plain)
-            self.said = max(self.said, *lines)
+            self.caption_lines = max(self.caption_lines, *lines)
         self.height = TITLE + self.drawing.there.height
         at_home = home(whole, self.drawn, prefix)
         edges = {e.id: e for e in self.drawn.edges}

@@ -46,7 +46,7 @@ class Panel:
     omitted: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
 
     @property
-    def said(self) -> dict[str, str]:
+    def card_texts(self) -> dict[str, str]:
         """The text in the cards: the sign of a mark, and a value."""
         notes = self.written
         texts = {i: note(self.marks.get(i, ""), notes.get(i, "")) for i in (*self.marks, *notes)}

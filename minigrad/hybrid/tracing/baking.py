@@ -145,7 +145,7 @@ OUTCOMES: dict[str, Callable[[Array], Any]] = {
 }
 
 
-@foreign.answers(foreign.BAKED)
+@foreign.answer_names(foreign.BAKED)
 class Traced:
     """A function as the graph that it built for some examples. Made by `trace`.
 

@@ -41,7 +41,7 @@ from minigrad.static import Graph, Node
 __all__ = ["function", "run_functions_eagerly"]
 
 
-@foreign.answers(foreign.TRACES)
+@foreign.answer_names(foreign.TRACES)
 class Function:
     """A Python function that is traced once for each signature of its arguments.
 
@@ -276,7 +276,7 @@ def function(
 def function(
     python_function: None = None, input_signature: Sequence[Any] | None = None
 ) -> Callable[[Callable[..., Any]], Function]: ...
-@foreign.written_here(THEANO)
+@foreign.suggest_ours(THEANO)
 def function(
     python_function: Callable[..., Any] | None = None, input_signature: Sequence[Any] | None = None
 ) -> Any:

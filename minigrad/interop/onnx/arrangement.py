@@ -91,7 +91,7 @@ def _concat(call: OnnxCall) -> Any:
 @operator("Split")
 def _split(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(0)
-    sizes = call.whole(1) if call.given(1) else call.attr("split")
+    sizes = call.ints(1) if call.given(1) else call.attr("split")
     if sizes is None:
         n = call.known_shape()[axis]
         count = call.attr("num_outputs", len(call.node.output))
@@ -112,19 +112,19 @@ def _slice(call: OnnxCall) -> Any:
         axes, steps = call.attr("axes"), None
     else:
         starts, stops = call.lengths(1), call.lengths(2)
-        axes, steps = call.whole(3), call.whole(4)
+        axes, steps = call.ints(3), call.ints(4)
     axes = list(range(len(starts))) if axes is None else axes
     steps = [1] * len(starts) if steps is None else steps
     key: list[Any] = [FULL] * rank
     for axis, start, stop, step in zip(axes, starts, stops, steps, strict=True):
         if isinstance(start, int) and isinstance(stop, int):
-            key[axis % rank] = _bounds(start, stop, step)
+            key[axis % rank] = _slice_bounds(start, stop, step)
         else:
             x = _open_slice(call, x, axis % rank, start, stop, step)
     return ops.slice_(x, key=tuple(key)) if any(k != FULL for k in key) else x
 
 
-def _bounds(start: int, stop: int, step: int) -> Any:
+def _slice_bounds(start: int, stop: int, step: int) -> Any:
     """Convert ONNX slice bounds to NumPy's; an unbounded stop becomes None."""
     big = 1 << 62
     low = None if stop <= -big or (step < 0 and stop < -(1 << 31) + 2) else stop
@@ -184,11 +184,11 @@ def _range(call: OnnxCall) -> Any:
     xs = [call.raw(i) for i in range(3)]
     if any(isinstance(x, Lengths) for x in xs):
         start, stop = call.lengths(0)[0], call.lengths(1)[0]
-        step = int(call.static(2))
+        step = int(call.constant(2))
         apart = combine("-", stop, start)
         count = combine("/", combine("+", apart, step - 1), step)
         return arange(call.reader, start, count, step)
-    bounds = [np.ravel(call.static(i))[0] for i in range(3)]
+    bounds = [np.ravel(call.constant(i))[0] for i in range(3)]
     count = max(0, math.ceil((float(bounds[1]) - float(bounds[0])) / float(bounds[2])))
     call.expect(count < 1 << 28, f"{count} elements")
     numbers = bounds[0] + np.arange(count).astype(bounds[0].dtype) * bounds[2]
@@ -198,8 +198,8 @@ def _range(call: OnnxCall) -> Any:
 @operator("Pad")
 def _pad(call: OnnxCall) -> Any:
     x, rank, mode = call.ranked(), call.rank(), call.attr("mode", "constant")
-    flat = (call.whole(1) if call.version >= 11 else call.attr("pads")) or []
-    axes = call.whole(3) if call.version >= 18 else None
+    flat = (call.ints(1) if call.version >= 11 else call.attr("pads")) or []
+    axes = call.ints(3) if call.version >= 18 else None
     axes = list(range(rank)) if axes is None else [a % rank for a in axes]
     pairs = [(0, 0)] * rank
     for i, axis in enumerate(axes):
@@ -212,7 +212,7 @@ def _pad(call: OnnxCall) -> Any:
     if not any(map(any, widths)):
         return x
     if mode == "constant":
-        value = call.static(2) if call.version >= 11 else call.attr("value", 0.0)
+        value = call.constant(2) if call.version >= 11 else call.attr("value", 0.0)
         return ops.pad(x, widths=widths, value=0 if value is None else np.ravel(value)[0].item())
     for axis, (before, after) in enumerate(widths):
         if before or after:
@@ -255,7 +255,7 @@ def _depth_to_space(call: OnnxCall) -> Any:
 
 @operator("Trilu")
 def _trilu(call: OnnxCall) -> Any:
-    x, k = call.ranked(), int(np.ravel(call.static(1, np.zeros(1)))[0])
+    x, k = call.ranked(), int(np.ravel(call.constant(1, np.zeros(1)))[0])
     rows, columns = call.shape()[-2:]
     down = ops.expand_dims(arange(call.reader, 0, rows), axis=1)
     right = arange(call.reader, 0, columns)
@@ -272,7 +272,7 @@ def _eye_like(call: OnnxCall) -> Any:
 
 @operator("OneHot")
 def _one_hot(call: OnnxCall) -> Any:
-    places, depth = call.ranked(), int(np.ravel(call.static(1))[0])
+    places, depth = call.ranked(), int(np.ravel(call.constant(1))[0])
     axis = int(call.attr("axis", -1))
     rank = call.rank() + 1
     axis %= rank
@@ -295,18 +295,18 @@ def _sequence(call: OnnxCall) -> Any:
 
 @operator("SequenceAt")
 def _sequence_at(call: OnnxCall) -> Any:
-    return _list(call)[int(call.static(1))]
+    return _sequence_operand(call)[int(call.constant(1))]
 
 
 @operator("SequenceLength")
 def _sequence_length(call: OnnxCall) -> Any:
-    return np.int64(len(_list(call)))
+    return np.int64(len(_sequence_operand(call)))
 
 
 @operator("SequenceInsert", "SequenceErase")
-def _sequence_changed(call: OnnxCall) -> Any:
-    values, insert = list(_list(call)), call.name == "SequenceInsert"
-    place = call.static(2 if insert else 1)
+def _sequence_insert_or_erase(call: OnnxCall) -> Any:
+    values, insert = list(_sequence_operand(call)), call.name == "SequenceInsert"
+    place = call.constant(2 if insert else 1)
     if insert:
         values.insert(len(values) if place is None else int(place), call[1])
     else:
@@ -315,16 +315,16 @@ def _sequence_changed(call: OnnxCall) -> Any:
 
 
 @operator("ConcatFromSequence")
-def _from_sequence(call: OnnxCall) -> Any:
+def _concat_from_sequence(call: OnnxCall) -> Any:
     join = ops.stack if call.attr("new_axis", 0) else ops.concatenate
-    return join(*_list(call), axis=int(call.attr("axis")))
+    return join(*_sequence_operand(call), axis=int(call.attr("axis")))
 
 
 @operator("SplitToSequence")
-def _to_sequence(call: OnnxCall) -> Any:
+def _split_to_sequence(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(0)
     n = call.known_shape()[axis]
-    given = call.static(1)
+    given = call.constant(1)
     each = 1 if given is None else int(given) if given.ndim == 0 else 0
     sizes = [min(each, n - i) for i in range(0, n, each)] if each else [int(i) for i in given]
     parts, start = [], 0
@@ -336,7 +336,7 @@ def _to_sequence(call: OnnxCall) -> Any:
     return (parts,)
 
 
-def _list(call: OnnxCall) -> list[Any]:
+def _sequence_operand(call: OnnxCall) -> list[Any]:
     values = call.raw(0)
     if not isinstance(values, list):
         raise call.refuse("sequence")

@@ -35,7 +35,7 @@ def operator(*names: str) -> Callable[[Rule], Rule]:
     return enter
 
 
-def value_of(x: Any) -> Array | None:
+def constant_value(x: Any) -> Array | None:
     """Return the array of a value that is known at build time, or None."""
     if isinstance(x, Lengths) and all(isinstance(n, int) for n in x.items):
         array = np.array(x.items, np.int64)
@@ -71,7 +71,7 @@ class OnnxCall:
         if x is None or isinstance(x, list):
             raise FormatError("onnx_operands", op=self.name, count=len(self.operands), index=i)
         if isinstance(x, Lengths):
-            found = value_of(x)
+            found = constant_value(x)
             return x.node() if found is None else found
         return x
 
@@ -88,12 +88,12 @@ class OnnxCall:
     def attr(self, name: str, default: Any = None) -> Any:
         return self.attrs.get(name, default)
 
-    def static(self, i: int, default: Any = None) -> Any:
+    def constant(self, i: int, default: Any = None) -> Any:
         """Return the operand's value at build time; FormatError if it is not known."""
         x = self.raw(i)
         if x is None:
             return default
-        found = value_of(x)
+        found = constant_value(x)
         if found is None:
             raise self.unknown(i)
         return np.asarray(found)
@@ -103,9 +103,9 @@ class OnnxCall:
         name = x.name if isinstance(x, Node) and x.op is state.placeholder else names[i]
         return FormatError("onnx_value", op=self.name, name=ascii(name)[:100])
 
-    def whole(self, i: int, default: Any = None) -> list[int] | None:
+    def ints(self, i: int, default: Any = None) -> list[int] | None:
         """Return the operand's integers as a list."""
-        found = self.static(i)
+        found = self.constant(i)
         return default if found is None else [int(n) for n in np.ravel(found)]
 
     def lengths(self, i: int) -> tuple[Length, ...]:
@@ -113,7 +113,7 @@ class OnnxCall:
         x = self.raw(i)
         found = items_of(x) if x is not None and not isinstance(x, list) else None
         if found is None:
-            return tuple(int(n) for n in np.ravel(self.static(i)))
+            return tuple(int(n) for n in np.ravel(self.constant(i)))
         return found
 
     def shape(self, i: int = 0) -> tuple[Length, ...]:
@@ -145,7 +145,7 @@ class OnnxCall:
 
     def axes(self, i: int = 1) -> list[int] | None:
         """Return the axes: an operand in newer versions, an attribute in older ones."""
-        return self.whole(i) if self.given(i) else self.attr("axes")
+        return self.ints(i) if self.given(i) else self.attr("axes")
 
     def refuse(self, what: str) -> FormatError:
         """Return the error for a use of the operator that has no counterpart here."""
@@ -158,7 +158,7 @@ class OnnxCall:
     def dtype(self, name: str, default: int | None = None) -> Dtype:
         number = self.attr(name, default)
         if number not in TYPES:
-            raise self.reader.no_type(number, self.name)
+            raise self.reader.unsupported_type(number, self.name)
         return TYPES[number]
 
 

@@ -43,12 +43,12 @@ def windows_of(call: OnnxCall, size: Sequence[int], lengths: Sequence[Length]) -
     return strides, dilations, pads
 
 
-def _images(x: Any, dims: int) -> Any:
+def _with_height(x: Any, dims: int) -> Any:
     """Turn a row of pixels into an image of height 1."""
     return ops.expand_dims(x, axis=2) if dims == 1 else x
 
 
-def _row(y: Any, dims: int) -> Any:
+def _without_height(y: Any, dims: int) -> Any:
     return ops.squeeze(y, axis=2) if dims == 1 else y
 
 
@@ -71,13 +71,13 @@ def convolve(call: OnnxCall, x: Any, w: Any) -> Any:
         return _conv3d(call, pad(x, pads), w, strides, dilations)
     if dims == 1:
         strides, dilations, pads = [1, *strides], [1, *dilations], [(0, 0), *pads]
-    x, w = _images(x, dims), dilated(_images(w, dims), dilations)
+    x, w = _with_height(x, dims), dilated(_with_height(w, dims), dilations)
     groups, how = int(call.attr("group", 1)), {"stride": tuple(strides)}
     even = all(a == b for a, b in pads)
     options: dict[str, Any] = {**how, "padding": tuple(a for a, _ in pads) if even else 0}
     if groups > 1:
         options["groups"] = groups
-    return _row(ops.conv2d(x if even else pad(x, pads), w, **options), dims)
+    return _without_height(ops.conv2d(x if even else pad(x, pads), w, **options), dims)
 
 
 def _conv3d(call: OnnxCall, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
@@ -126,11 +126,11 @@ def _conv_transpose(call: OnnxCall) -> Any:
         combine("+", combine("*", combine("-", n, 1), s), (k - 1) * d + 1 + e)
         for n, s, k, d, e in zip(lengths, strides, shape[2:], dilations, extra, strict=True)
     ]
-    pads = _pads_for(call, pads, lengths, strides, grown)
+    pads = _output_pads(call, pads, lengths, strides, grown)
     if dims == 1:
         grown, strides, dilations = [1, *grown], [1, *strides], [1, *dilations]
         pads = [(0, 0), *pads]
-    x, w = _images(x, dims), dilated(_images(w, dims), dilations)
+    x, w = _with_height(x, dims), dilated(_with_height(w, dims), dilations)
     corner = ops.slice_(x, key=(FULL, (0, 1, None), (0, 1, None), (0, 1, None)))
     n = lengths_of(corner)[0]
     like = broadcast(corner, [n, shape[1] * groups, *grown], call.reader)
@@ -143,11 +143,11 @@ def _conv_transpose(call: OnnxCall) -> Any:
     y = ops.conv2d_input(x, w, like, **options)
     y = pad(y, [(max(-a, 0), max(-b, 0)) for a, b in pads])
     cut = tuple((max(a, 0), -b if b > 0 else None, None) for a, b in pads)
-    y = _row(ops.slice_(y, key=(FULL, FULL, *cut)), dims)
+    y = _without_height(ops.slice_(y, key=(FULL, FULL, *cut)), dims)
     return y if not call.given(2) else y + per_channel(call[2], call.rank())
 
 
-def _pads_for(call: OnnxCall, pads: Any, lengths: Any, strides: Any, grown: Any) -> Any:
+def _output_pads(call: OnnxCall, pads: Any, lengths: Any, strides: Any, grown: Any) -> Any:
     """Return the paddings that produce the requested output shape."""
     sizes, auto = call.attr("output_shape"), call.attr("auto_pad", "NOTSET")
     if sizes is None and not auto.startswith("SAME"):
@@ -163,7 +163,7 @@ def _pads_for(call: OnnxCall, pads: Any, lengths: Any, strides: Any, grown: Any)
 @operator("Col2Im")
 def _col2im(call: OnnxCall) -> Any:
     """Add each column to its patch: a transposed convolution with one-hot kernels."""
-    size, block = call.whole(1) or [], call.whole(2) or []
+    size, block = call.ints(1) or [], call.ints(2) or []
     call.expect(len(block) == 2, f"{len(block)} axes")
     strides, dilations, pads = windows_of(call, block, size)
     n, rows, _ = call.shape()

@@ -22,7 +22,7 @@ def _direct_rule(op: Op, name: str) -> Any:
         call.expect(len(call) == count, f"{len(call)} operands")
         xs = call.all()
         if call.version < 7 and call.attr("broadcast"):
-            xs[1] = _from_axis(call, xs[1])
+            xs[1] = _align_from_axis(call, xs[1])
         if name == "Abs" and xs[0].dtype.kind == "u":
             return xs[0]
         return op(*xs)
@@ -33,7 +33,7 @@ def _direct_rule(op: Op, name: str) -> Any:
 TABLE.update({name: _direct_rule(op, name) for op, name in ELEMENTWISE.items()})
 
 
-def _from_axis(call: OnnxCall, y: Any) -> Any:
+def _align_from_axis(call: OnnxCall, y: Any) -> Any:
     """Align the second operand with the first from an axis on, as older versions do."""
     rank, own = call.rank(), len(y.shape)
     axis = int(call.attr("axis", rank - own)) % max(rank, 1)
@@ -98,8 +98,8 @@ def _identity(call: OnnxCall) -> Any:
     x = call.raw(0)
     if call.name == "Identity":
         return x
-    training = call.static(2)
-    rate = call.static(1, call.attr("ratio", 0.5))
+    training = call.constant(2)
+    rate = call.constant(1, call.attr("ratio", 0.5))
     call.expect(training is None or not training.any() or not np.any(rate), "training_mode=1")
     ones = ops.full_like(call[0], value=True, dtype=np.dtype(np.bool_))
     return (call[0], ones) if len(call.node.output) > 1 else call[0]
@@ -137,11 +137,11 @@ def _clip(call: OnnxCall) -> Any:
         low, high = call.attr("min"), call.attr("max")
     else:
         low, high = (call[i] if call.given(i) else None for i in (1, 2))
-    x = x if low is None else corners.at_least(x, _one(low, x))
-    return x if high is None else corners.at_most(x, _one(high, x))
+    x = x if low is None else corners.at_least(x, _as_scalar_bound(low, x))
+    return x if high is None else corners.at_most(x, _as_scalar_bound(high, x))
 
 
-def _one(bound: Any, x: Any) -> Any:
+def _as_scalar_bound(bound: Any, x: Any) -> Any:
     if isinstance(bound, float):
         return x.dtype.type(bound)
     return ops.reshape(bound, shape=()) if getattr(bound, "ndim", 0) else cast_like(x, bound)
@@ -180,7 +180,7 @@ def _inverse_hyperbolic(call: OnnxCall) -> Any:
 
 
 @operator("LeakyRelu", "PRelu")
-def _leaky(call: OnnxCall) -> Any:
+def _leaky_relu(call: OnnxCall) -> Any:
     x = call[0]
     slope = call[1] if call.name == "PRelu" else x.dtype.type(call.attr("alpha", 0.01))
     if call.version < 7 and getattr(slope, "ndim", 0) == 1 and call.rank() > 1:
@@ -248,12 +248,12 @@ def _bitwise(call: OnnxCall) -> Any:
     for i in range(bits):
         sign = a.dtype.kind == "i" and i == bits - 1
         weight = a.dtype.type(-(2**i) if sign else 2**i)
-        ones = [ops.less(x, 0) if sign else _bit(x, i) for x in (a, b)]
+        ones = [ops.less(x, 0) if sign else _bit_at(x, i) for x in (a, b)]
         part = ops.cast(op(*ones), dtype=a.dtype) * weight
         total = part if total is None else total + part
     return total
 
 
-def _bit(x: Any, i: int) -> Any:
+def _bit_at(x: Any, i: int) -> Any:
     power = x.dtype.type(2**i)
     return ops.equal(ops.mod(ops.floor_divide(x, power), x.dtype.type(2)), 1)

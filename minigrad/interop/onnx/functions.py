@@ -18,19 +18,19 @@ def function_body(node: Any, domain: str, version: int, operands: list[Any]) -> 
     except onnx.defs.SchemaError:
         return None
     if schema.has_function:
-        chosen = _newest(schema.function_opset_versions, version)
-        return _with_defaults(_parsed(schema.get_function_with_opset_version(chosen)), schema)
+        chosen = _newest_version(schema.function_opset_versions, version)
+        return _with_defaults(_parse(schema.get_function_with_opset_version(chosen)), schema)
     if schema.has_context_dependent_function:
-        kinds = [_kind(onnx, x) for x in operands]
-        chosen = _newest(schema.context_dependent_function_opset_versions, version)
+        kinds = [_type_proto(onnx, x) for x in operands]
+        chosen = _newest_version(schema.context_dependent_function_opset_versions, version)
         text = schema.get_context_dependent_function_with_opset_version(
             chosen, node.SerializeToString(), kinds
         )
-        return _with_defaults(_parsed(text), schema)
+        return _with_defaults(_parse(text), schema)
     return None
 
 
-def _newest(versions: list[int], version: int) -> int:
+def _newest_version(versions: list[int], version: int) -> int:
     """Return the newest version that the model's opset allows, or else the oldest."""
     return max([v for v in versions if v <= version], default=min(versions))
 
@@ -44,14 +44,14 @@ def _with_defaults(body: Any, schema: Any) -> Any:
     return body
 
 
-def _parsed(text: bytes) -> Any:
+def _parse(text: bytes) -> Any:
     onnx = import_extra("onnx", extra="onnx")
     body = onnx.FunctionProto()
     body.ParseFromString(text)
     return body
 
 
-def _kind(onnx: Any, x: Any) -> bytes:
+def _type_proto(onnx: Any, x: Any) -> bytes:
     """Return an operand's serialized TypeProto: its type and the lengths that are known."""
     if not isinstance(x, Node):
         return bytes(onnx.TypeProto().SerializeToString())

@@ -131,13 +131,13 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
     return enter
 
 
-def _numbers(x: Any) -> Array | None:
+def _known_array(x: Any) -> Array | None:
     return None if isinstance(x, (Node, Lengths)) else np.asarray(x)
 
 
 @rule("Gather")
 def _gather(call: Any, xs: list[Any]) -> Any:
-    index = _numbers(xs[1])
+    index = _known_array(xs[1])
     if not isinstance(xs[0], Lengths) or index is None or index.ndim > 1:
         return None
     picked = tuple(xs[0].items[int(i)] for i in np.ravel(index))
@@ -146,7 +146,7 @@ def _gather(call: Any, xs: list[Any]) -> Any:
 
 @rule("Slice")
 def _slice(call: Any, xs: list[Any]) -> Any:
-    bounds = [np.zeros(1, np.int64) if x is None else _numbers(x) for x in xs[1:]]
+    bounds = [np.zeros(1, np.int64) if x is None else _known_array(x) for x in xs[1:]]
     if call.version < 10 or not isinstance(xs[0], Lengths) or any(b is None for b in bounds):
         return None
     start, stop, *rest = (int(np.ravel(np.asarray(b))[0]) for b in bounds)
@@ -177,7 +177,7 @@ def _squeeze(call: Any, xs: list[Any]) -> Any:
 
 @rule("Reshape")
 def _reshape(call: Any, xs: list[Any]) -> Any:
-    axes = _numbers(xs[1])
+    axes = _known_array(xs[1])
     if not isinstance(xs[0], Lengths) or axes is None:
         return None
     if axes.size == 0 and len(xs[0].items) == 1:
@@ -203,12 +203,12 @@ def _arithmetic(call: Any, xs: list[Any]) -> Any:
     if len(xs) != 2 or None in items:
         return None
     [sign] = [sign for sign, name in LENGTHS.items() if name == call.name]
-    pairs = _stretched(*(found or () for found in items))
+    pairs = _broadcast_items(*(found or () for found in items))
     single = all(getattr(x, "single", getattr(x, "ndim", 1) == 0) for x in xs)
     return Lengths(tuple(combine(sign, a, b) for a, b in pairs), single=single)
 
 
-def _stretched(*all_items: tuple[Length, ...]) -> list[tuple[Length, ...]]:
+def _broadcast_items(*all_items: tuple[Length, ...]) -> list[tuple[Length, ...]]:
     count = max(map(len, all_items))
     return list(zip(*(x * count if len(x) == 1 else x for x in all_items), strict=True))
 
@@ -220,7 +220,7 @@ def _equal(call: Any, xs: list[Any]) -> Any:
     if None in items:
         return None
     found: list[bool] = []
-    for a, b in _stretched(*(x or () for x in items)):
+    for a, b in _broadcast_items(*(x or () for x in items)):
         if is_equal(a, b) or (isinstance(a, int) and isinstance(b, int)):
             found.append(is_equal(a, b))
         elif (isinstance(a, int) and a < 0) or (isinstance(b, int) and b < 0):
@@ -232,8 +232,8 @@ def _equal(call: Any, xs: list[Any]) -> Any:
 
 @rule("Where")
 def _where(call: Any, xs: list[Any]) -> Any:
-    condition, items = _numbers(xs[0]), [items_of(x) for x in xs[1:]]
+    condition, items = _known_array(xs[0]), [items_of(x) for x in xs[1:]]
     if condition is None or None in items:
         return None
-    chosen = _stretched(tuple(np.ravel(condition).tolist()), *(x or () for x in items))
+    chosen = _broadcast_items(tuple(np.ravel(condition).tolist()), *(x or () for x in items))
     return Lengths(tuple(a if c else b for c, a, b in chosen))

@@ -27,13 +27,13 @@ def _batch_norm(call: OnnxCall) -> Any:
         return cast_like(x, y)
     axes = (0, *range(2, rank))
     seen = ops.mean(x, axis=axes)
-    spread = ops.mean(_squared(x - per_channel(seen, rank)), axis=axes)
+    spread = ops.mean(_square(x - per_channel(seen, rank)), axis=axes)
     y = ops.normalize(x, axis=axes, eps=eps) * per_channel(scale, rank) + per_channel(bias, rank)
     m = call.attr("momentum", 0.9)
     return y, mean * m + seen * (1 - m), variance * m + spread * (1 - m)
 
 
-def _squared(x: Any) -> Any:
+def _square(x: Any) -> Any:
     return x * x
 
 
@@ -53,7 +53,7 @@ def _layer_norm(call: OnnxCall) -> Any:
     if len(call.node.output) == 1:
         return y
     mean = ops.mean(x, axis=axes, keepdims=True)
-    return y, mean, 1 / ops.sqrt(ops.mean(_squared(x - mean), axis=axes, keepdims=True) + eps)
+    return y, mean, 1 / ops.sqrt(ops.mean(_square(x - mean), axis=axes, keepdims=True) + eps)
 
 
 @operator("LRN")

@@ -27,16 +27,16 @@ def _gather(call: OnnxCall) -> Any:
 @operator("GatherElements")
 def _gather_elements(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(0)
-    return ops.gather(x, _from_zero(call, axis), axis=axis)
+    return ops.gather(x, _nonnegative_positions(call, axis), axis=axis)
 
 
-def _from_zero(call: OnnxCall, axis: int) -> Any:
+def _nonnegative_positions(call: OnnxCall, axis: int) -> Any:
     """Count positions along an axis from its beginning, if its length is known."""
     places, n = call[1], call.shape()[axis]
     return ops.where(places < 0, places + n, places) if isinstance(n, int) else places
 
 
-def _flat(call: OnnxCall, axes: int, batch: int = 0) -> Any:
+def _flat_indices(call: OnnxCall, axes: int, batch: int = 0) -> Any:
     """Return flat indices for positions along some axes, held in operand 1's last axis."""
     lengths = call.known_shape()[batch : batch + axes]
     places: Any = 0
@@ -50,7 +50,7 @@ def _flat(call: OnnxCall, axes: int, batch: int = 0) -> Any:
 def _gather_nd(call: OnnxCall) -> Any:
     batch, x = int(call.attr("batch_dims", 0)), call.ranked()
     shape, axes = call.known_shape(), call.known_shape(1)[-1]
-    places = _flat(call, axes, batch)
+    places = _flat_indices(call, axes, batch)
     lead = math.prod(shape[:batch])
     rest, each = shape[batch + axes :], math.prod(shape[batch : batch + axes])
     rows = ops.reshape(x, shape=(lead * each, *rest))
@@ -73,7 +73,7 @@ def _scatter(call: OnnxCall, x: Any, values: Any, places: Any, how: str) -> Any:
     call.expect(count[0] * count[1] <= 1 << 24, f"reduction={how}")  # a table of all pairs
     numbers = np.arange(count[0])[:, None]
     hit = ops.equal(numbers, flat)
-    neutral = {"mul": 1, "max": _edge(x, -1), "min": _edge(x, 1)}[how]
+    neutral = {"mul": 1, "max": _extreme_value(x, -1), "min": _extreme_value(x, 1)}[how]
     table = ops.where(hit, flat_values, x.dtype.type(neutral))
     if how == "mul":
         return x * ops.reshape_like(ops.prod(table, axis=1), x)
@@ -81,7 +81,7 @@ def _scatter(call: OnnxCall, x: Any, values: Any, places: Any, how: str) -> Any:
     return pair(x, ops.reshape_like(reduce(table, axis=1), x))
 
 
-def _edge(x: Any, sign: int) -> Any:
+def _extreme_value(x: Any, sign: int) -> Any:
     if x.dtype.kind == "f":
         return sign * np.inf
     about = np.iinfo(x.dtype)
@@ -92,7 +92,7 @@ def _edge(x: Any, sign: int) -> Any:
 def _scatter_elements(call: OnnxCall) -> Any:
     axis, how = call.axis(0), call.attr("reduction", "none")
     if call.rank() == 1:
-        return _scatter(call, call[0], call[2], _from_zero(call, 0), how)
+        return _scatter(call, call[0], call[2], _nonnegative_positions(call, 0), how)
     shape, form = call.known_shape(), call.known_shape(1)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     grid = sum(
@@ -103,7 +103,7 @@ def _scatter_elements(call: OnnxCall) -> Any:
         ),
         np.zeros(form, np.int64),
     )
-    places = _from_zero(call, axis) * strides[axis] + grid
+    places = _nonnegative_positions(call, axis) * strides[axis] + grid
     return _scatter(call, call[0], call[2], places, how)
 
 
@@ -111,7 +111,7 @@ def _scatter_elements(call: OnnxCall) -> Any:
 def _scatter_nd(call: OnnxCall) -> Any:
     shape, axes = call.known_shape(), call.known_shape(1)[-1]
     size = math.prod(shape[axes:])
-    places = _flat(call, axes)
+    places = _flat_indices(call, axes)
     inner = np.arange(size).reshape(shape[axes:])
     for _ in shape[axes:]:
         places = ops.expand_dims(places, axis=-1)
@@ -140,7 +140,7 @@ def _tensor_scatter(call: OnnxCall) -> Any:
 
 @operator("Compress")
 def _compress(call: OnnxCall) -> Any:
-    chosen = np.flatnonzero(call.static(1))
+    chosen = np.flatnonzero(call.constant(1))
     if call.attr("axis") is None:
         return ops.take(reshape(call[0], [-1]), chosen, axis=0)
     return ops.take(call[0], chosen, axis=call.axis(0))
@@ -150,10 +150,10 @@ def _compress(call: OnnxCall) -> Any:
 def _reverse_sequence(call: OnnxCall) -> Any:
     x, lengths = call.ranked(), call[1]
     batch, time = int(call.attr("batch_axis", 1)), int(call.attr("time_axis", 0))
-    return reversed_within(x, lengths, call.known_shape(), batch, time)
+    return reverse_sequences(x, lengths, call.known_shape(), batch, time)
 
 
-def reversed_within(x: Any, lengths: Any, shape: tuple[int, ...], batch: int, time: int) -> Any:
+def reverse_sequences(x: Any, lengths: Any, shape: tuple[int, ...], batch: int, time: int) -> Any:
     """Reverse x along `time`, each sample up to its own length."""
     steps = np.arange(shape[time]).reshape([-1 if i == time else 1 for i in range(len(shape))])
     counts = ops.reshape(lengths, shape=tuple(-1 if i == batch else 1 for i in range(len(shape))))

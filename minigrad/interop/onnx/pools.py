@@ -29,10 +29,10 @@ def _pool(call: OnnxCall) -> Any:
             _ceil_padding(call, *row)
             for row in zip(lengths, size, strides, dilations, pads, strict=True)
         ]  # fmt: skip
-    y = _pooled(call, x, size, strides, dilations, pads)
+    y = _build_pool(call, x, size, strides, dilations, pads)
     if single:
         return y
-    return y, _places(call, x, size, strides, dilations, pads)
+    return y, _max_indices(call, x, size, strides, dilations, pads)
 
 
 def _ceil_padding(
@@ -47,7 +47,7 @@ def _ceil_padding(
     return pad[0], pad[1] + max(0, (count - 1) * step + wide - n - sum(pad))
 
 
-def _pooled(
+def _build_pool(
     call: OnnxCall, x: Any, size: Any, strides: Any, dilations: Any, pads: Any
 ) -> Any:  # fmt: skip
     plain = len(size) == 2 and all(d == 1 for d in dilations) and x.dtype.kind == "f"
@@ -105,7 +105,7 @@ def _window_values(frame: Any, size: Any, strides: Any, dilations: Any) -> list[
     return found
 
 
-def _places(call: OnnxCall, x: Any, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
+def _max_indices(call: OnnxCall, x: Any, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
     """Return the flat index of each window's largest element, counted through all axes."""
     shape = list(call.shape())
     rank, turn = len(shape), bool(call.attr("storage_order", 0))
@@ -130,7 +130,7 @@ def _max_unpool(call: OnnxCall) -> Any:
     ]  # fmt: skip
     full = (*shape[:2], *lengths)
     y = put(np.zeros(full, call[0].dtype), call[0], call[1])
-    target = call.whole(2)
+    target = call.ints(2)
     if target is None or tuple(target) == full:
         return y
     return ops.pad(y, widths=tuple((0, m - n) for m, n in zip(target, full, strict=True)))

@@ -41,25 +41,25 @@ def _einsum(call: OnnxCall) -> Any:
         default=0,
     )  # fmt: skip
     dots = "".join(chr(0x100 + i) for i in range(rest))
-    terms = [_spelled(t, x, dots) for t, x in zip(terms, xs, strict=True)]
+    terms = [_expand_ellipsis(t, x, dots) for t, x in zip(terms, xs, strict=True)]
     if "->" not in equation:
         letters = "".join(terms)
         right = dots + "".join(sorted(c for c in {*letters} - {*dots} if letters.count(c) == 1))
     right = right.replace("...", dots)
     order = right + "".join(dict.fromkeys(c for t in terms for c in t if c not in right))
-    y = reduce(ops.mul, [_aligned(x, t, order) for x, t in zip(xs, terms, strict=True)])
+    y = reduce(ops.mul, [_align_axes(x, t, order) for x, t in zip(xs, terms, strict=True)])
     gone = tuple(range(len(right), len(order)))
     return ops.sum(y, axis=gone) if gone else y
 
 
-def _spelled(term: str, x: Any, dots: str) -> str:
+def _expand_ellipsis(term: str, x: Any, dots: str) -> str:
     if "..." not in term:
         return term
     count = len(x.shape) - len(term.replace("...", ""))
     return term.replace("...", dots[len(dots) - count :])
 
 
-def _aligned(x: Any, term: str, order: str) -> Any:
+def _align_axes(x: Any, term: str, order: str) -> Any:
     """Order the axes of x, with one of length 1 for each letter that it lacks."""
     for letter in dict.fromkeys(term):
         while term.count(letter) > 1:  # a diagonal

@@ -79,12 +79,12 @@ def _read_external(model: Any, folder: str) -> None:
 
 def check_model(model: Any) -> Any:
     """Return the model; FormatError for missing or repeated names, cycles, or its size."""
-    _check(model.graph, frozenset(), 0, [0])
+    _check_graph(model.graph, frozenset(), 0, [0])
     _check_functions(model)
     return model
 
 
-def _check(graph: Any, outside: Set[str], depth: int, count: list[int]) -> None:
+def _check_graph(graph: Any, outside: Set[str], depth: int, count: list[int]) -> None:
     """Raise FormatError for undefined or repeated names, also in the bodies of nodes."""
     if depth > DEEPEST:
         raise FormatError("onnx_depth", name=ascii(graph.name)[:60], most=DEEPEST)
@@ -101,7 +101,7 @@ def _check(graph: Any, outside: Set[str], depth: int, count: list[int]) -> None:
             if name and name not in known:
                 raise FormatError("onnx_missing", name=ascii(name)[:100])
         for body in _bodies(node):
-            _check(body, known, depth + 1, count)
+            _check_graph(body, known, depth + 1, count)
 
 
 def initializers(graph: Any) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def topological_sort(nodes: Sequence[Any], given: Iterable[str]) -> list[Any]:
     _expect_distinct([*given, *(name for node in nodes for name in node.output)])
     makers = {name: i for i, node in enumerate(nodes) for name in node.output if name}
     sorter = TopologicalSorter(
-        {i: {makers[x] for x in _reads(node) if x in makers} for i, node in enumerate(nodes)}
+        {i: {makers[x] for x in _names_read(node) if x in makers} for i, node in enumerate(nodes)}
     )
     try:
         sorter.prepare()
@@ -154,13 +154,13 @@ def topological_sort(nodes: Sequence[Any], given: Iterable[str]) -> list[Any]:
     return ordered
 
 
-def _reads(node: Any) -> set[str]:
+def _names_read(node: Any) -> set[str]:
     """Return the names that a node reads, including outer names that its bodies read."""
     names = set(node.input)
     for body in _bodies(node):
         own = {x.name for x in (*body.input, *body.initializer)}
         own.update(name for inner in body.node for name in inner.output)
-        inside = {name for inner in body.node for name in _reads(inner)}
+        inside = {name for inner in body.node for name in _names_read(inner)}
         names |= (inside | {x.name for x in body.output}) - own
     return names
 
@@ -180,7 +180,7 @@ def _check_functions(model: Any) -> None:
     """Raise FormatError for functions with equal names and for recursive ones."""
     functions = {(f.domain, f.name): f for f in model.functions}
     _expect_distinct(f"{f.domain}.{f.name}" for f in model.functions)
-    calls = {key: set(_calls(f.node)) & functions.keys() for key, f in functions.items()}
+    calls = {key: set(_called_operators(f.node)) & functions.keys() for key, f in functions.items()}
     try:
         TopologicalSorter(calls).prepare()
     except CycleError as error:
@@ -188,12 +188,12 @@ def _check_functions(model: Any) -> None:
         raise FormatError("onnx_cycle", op=path[0], path=" → ".join(path)[:200]) from None
 
 
-def _calls(nodes: Iterable[Any]) -> Iterator[tuple[str, str]]:
+def _called_operators(nodes: Iterable[Any]) -> Iterator[tuple[str, str]]:
     """Yield the domain and name of each operator that nodes call, also in their bodies."""
     for node in nodes:
         yield node.domain, node.op_type
         for body in _bodies(node):
-            yield from _calls(body.node)
+            yield from _called_operators(body.node)
 
 
 def attributes(node: Any) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def _dequantize(call: OnnxCall) -> Any:
     return ops.cast(y, dtype=scale.dtype) * scale
 
 
-def _centred(call: OnnxCall, x: Any, zero: Any) -> Any:
+def _sub_zero_point(x: Any, zero: Any) -> Any:
     """Subtract the zero point from x, as 32-bit integers."""
     x = ops.cast(x, dtype=int32)
     return x if zero is None else x - ops.cast(zero, dtype=int32)
@@ -77,24 +77,24 @@ def _matmul_integer(call: OnnxCall) -> Any:
     rows = _optional(call, 2)
     if rows is not None and len(rows.shape) == 1 and rows.shape[0] != 1:
         rows = ops.expand_dims(rows, axis=-1)
-    return ops.matmul(_centred(call, a, rows), _centred(call, b, _optional(call, 3)))
+    return ops.matmul(_sub_zero_point(a, rows), _sub_zero_point(b, _optional(call, 3)))
 
 
 @operator("QLinearMatMul")
 def _quantized_matmul(call: OnnxCall) -> Any:
     a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = call.all()
-    y = ops.matmul(_centred(call, a, a_zero), _centred(call, b, b_zero))
+    y = ops.matmul(_sub_zero_point(a, a_zero), _sub_zero_point(b, b_zero))
     y = ops.cast(y, dtype=float32) * (ops.cast(a_scale * b_scale / scale, dtype=float32))
     return quantize(y, zero, zero.dtype)
 
 
 @operator("ConvInteger")
 def _conv_integer(call: OnnxCall) -> Any:
-    x = ops.cast(_centred(call, call[0], _optional(call, 2)), dtype=np.dtype(np.float64))
+    x = ops.cast(_sub_zero_point(call[0], _optional(call, 2)), dtype=np.dtype(np.float64))
     zero = _optional(call, 3)
     if zero is not None and len(zero.shape) == 1:  # one for each kernel
         zero = ops.reshape(zero, shape=(-1, *[1] * (call.rank(1) - 1)))
-    w = ops.cast(_centred(call, call[1], zero), dtype=np.dtype(np.float64))
+    w = ops.cast(_sub_zero_point(call[1], zero), dtype=np.dtype(np.float64))
     return ops.cast(convolve(call, x, w), dtype=int32)
 
 
@@ -105,7 +105,7 @@ def _quantized_conv(call: OnnxCall) -> Any:
         ops.reshape(v, shape=(-1, 1, 1, 1)) if len(v.shape) == 1 else v for v in (w_zero, w_scale)
     )
     wide = np.dtype(np.float64)
-    inner = (ops.cast(_centred(call, v, z), dtype=wide) for v, z in ((x, x_zero), (w, w_zero)))
+    inner = (ops.cast(_sub_zero_point(v, z), dtype=wide) for v, z in ((x, x_zero), (w, w_zero)))
     y = convolve(call, *inner)
     if call.given(8):
         y = y + ops.reshape(ops.cast(call[8], dtype=wide), shape=(-1, 1, 1))

@@ -44,7 +44,7 @@ __all__ = ["from_onnx"]
 MOST_FOLDED = 1 << 28  # elements of a value that is computed while the graph is built
 DEEPEST = 32  # functions and bodies in each other
 # What rules raise for a model that has no right to what it asks for.
-SENSELESS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
+RULE_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
 BUFFERS = {"BatchNormalization": (3, 4)}  # operands that training does not change
 
 
@@ -106,13 +106,13 @@ class _Reader:
         values: dict[str, Any] = {"": None}
         self.scopes.append(values)
         with self.home:
-            self._weights(proto, values)
-            inputs = self._inputs(proto, values)
-            self._nodes(proto.node, list(values))
-            outputs = [self._output(values, o.name) for o in proto.output]
+            self._read_weights(proto, values)
+            inputs = self._read_inputs(proto, values)
+            self._read_nodes(proto.node, list(values))
+            outputs = [self._read_output(values, o.name) for o in proto.output]
             return build_graph(inputs, outputs[0] if len(outputs) == 1 else outputs)
 
-    def _weights(self, proto: Any, values: dict[str, Any]) -> None:
+    def _read_weights(self, proto: Any, values: dict[str, Any]) -> None:
         """Add float arrays as variables; scalars and integers stay constant."""
         buffers = {
             node.input[i]
@@ -130,13 +130,13 @@ class _Reader:
         if proto.sparse_initializer:
             raise FormatError("onnx_unsupported", op="sparse_initializer", what="sparse")
 
-    def _inputs(self, proto: Any, values: dict[str, Any]) -> list[Node]:
+    def _read_inputs(self, proto: Any, values: dict[str, Any]) -> list[Node]:
         found = []
         for given in proto.input:
             if given.name in values:
                 continue  # older models name their weights as inputs
             if given.name in self.known:
-                values[given.name] = self._known(given)
+                values[given.name] = self._known_input(given)
                 continue
             kind = given.type.WhichOneof("value")
             if kind != "tensor_type":
@@ -158,7 +158,7 @@ class _Reader:
             return None
         return int(dim.dim_value) if 0 <= dim.dim_value < 1 << 40 else None
 
-    def _known(self, given: Any) -> Any:
+    def _known_input(self, given: Any) -> Any:
         value = self.known[given.name]
         if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
             return list(value)  # a sequence
@@ -169,7 +169,7 @@ class _Reader:
             dtype = dtype_of(given.type.tensor_type.elem_type, given.name)
         return np.asarray(value, dtype)[()]
 
-    def _output(self, values: dict[str, Any], name: str) -> Any:
+    def _read_output(self, values: dict[str, Any], name: str) -> Any:
         if name not in values:
             raise FormatError("onnx_missing", name=ascii(name)[:100])
         x = values[name]
@@ -179,22 +179,22 @@ class _Reader:
 
     # ---- Nodes ----------------------------------------------------------------------------------
 
-    def _nodes(self, nodes: Sequence[Any], given: Iterable[str]) -> None:
+    def _read_nodes(self, nodes: Sequence[Any], given: Iterable[str]) -> None:
         for node in topological_sort(nodes, given):
-            self._node(node)
+            self._read_node(node)
 
-    def _value(self, name: str) -> Any:
+    def _lookup(self, name: str) -> Any:
         for values in reversed(self.scopes):
             if name in values:
                 return values[name]
         raise FormatError("onnx_missing", name=ascii(name)[:100])
 
-    def _node(self, node: Any) -> None:
-        operands = [self._value(name) for name in node.input]
+    def _read_node(self, node: Any) -> None:
+        operands = [self._lookup(name) for name in node.input]
         while operands and operands[-1] is None:
             operands.pop()
         try:
-            results = self._results(node, operands)
+            results = self._convert_node(node, operands)
         except FormatError as error:
             if error.key in ("onnx_node", "onnx_value", "onnx_operator", "onnx_type"):
                 raise
@@ -202,7 +202,7 @@ class _Reader:
         except GraphError as error:
             error.defined = None
             raise self._error_for(node, error.pair) from error
-        except SENSELESS as error:
+        except RULE_ERRORS as error:
             text = f"{type(error).__name__}: {error}"[:100]
             raise self._error_for(node, (text, text)) from error
         results = results if isinstance(results, tuple) else (results,)
@@ -222,12 +222,12 @@ class _Reader:
     def _error_for(node: Any, reason: Any) -> FormatError:
         return FormatError("onnx_node", op=node.op_type[:60], name=label(node), reason=reason)
 
-    def _results(self, node: Any, operands: list[Any]) -> Any:
+    def _convert_node(self, node: Any, operands: list[Any]) -> Any:
         domain = node.domain or "ai.onnx"
         version = self.versions.get(domain, 0)
         call = OnnxCall(self, node, operands, attributes(node), version)
         if (domain, node.op_type) in self.functions:
-            return self._inlined(self.functions[domain, node.op_type], node, operands)
+            return self._inline_function(self.functions[domain, node.op_type], node, operands)
         if any(isinstance(x, Lengths) for x in operands) and node.op_type in lengths.RULES:
             found = lengths.RULES[node.op_type](call, operands)
             if found is not None:
@@ -237,14 +237,14 @@ class _Reader:
             body = function_body(node, domain, version, [self.lift_or_none(x) for x in operands])
             if body is None:
                 raise FormatError("onnx_operator", op=ascii(node.op_type)[:60], domain=domain[:60])
-            return self._inlined(body, node, operands)
-        with _scoped(node.name):
+            return self._inline_function(body, node, operands)
+        with _node_scope(node.name):
             return rule(call)
 
     def lift_or_none(self, x: Any) -> Any:
         return x if x is None or isinstance(x, list) else self.lift(x)
 
-    def _inlined(self, body: Any, node: Any, operands: list[Any]) -> tuple[Any, ...]:
+    def _inline_function(self, body: Any, node: Any, operands: list[Any]) -> tuple[Any, ...]:
         """Inline a function's nodes with the attributes of the call; return its results."""
         if self.depth >= DEEPEST:
             raise FormatError("onnx_depth", name=ascii(node.op_type)[:60], most=DEEPEST)
@@ -260,10 +260,10 @@ class _Reader:
         }
         self.depth += 1
         try:
-            self._nodes([_filled(inner, given) for inner in body.node], list(values))
+            self._read_nodes([_fill_attributes(inner, given) for inner in body.node], list(values))
             for name, used in zip(body.output, node.output, strict=False):
                 if used:  # ONNX's own bodies leave out what this call does not read
-                    self._value(name)
+                    self._lookup(name)
             return tuple(map(values.get, body.output))
         finally:
             self.scopes, self.versions = outer, versions
@@ -279,8 +279,8 @@ class _Reader:
         self.scopes.append(values)
         self.depth += 1
         try:
-            self._nodes(proto.node, list(values))
-            return [self._value(o.name) for o in proto.output]
+            self._read_nodes(proto.node, list(values))
+            return [self._lookup(o.name) for o in proto.output]
         finally:
             self.scopes.pop()
             self.depth -= 1
@@ -288,19 +288,19 @@ class _Reader:
     def lift(self, x: Any) -> Node:
         """Return a value as a node of the graph that is being built."""
         if isinstance(x, Lengths):
-            x = x.node() if any(not isinstance(n, int) for n in x.items) else _fixed(x)
+            x = x.node() if any(not isinstance(n, int) for n in x.items) else _as_array(x)
         return x if isinstance(x, Node) else get_default_graph().constant(np.asarray(x)[()])
 
-    def no_type(self, number: Any, name: str) -> FormatError:
+    def unsupported_type(self, number: Any, name: str) -> FormatError:
         return FormatError("onnx_type", kind=OTHERS.get(number, str(number)), name=name)
 
 
-def _fixed(x: Lengths) -> Array:
+def _as_array(x: Lengths) -> Array:
     array = np.array(x.items, np.int64)
     return array[0] if x.single else array
 
 
-def _filled(node: Any, given: Mapping[str, Any]) -> Any:
+def _fill_attributes(node: Any, given: Mapping[str, Any]) -> Any:
     """Replace a function node's attribute references by the attributes of the call."""
     if not any(a.ref_attr_name or a.HasField("g") for a in node.attribute):
         return node
@@ -312,7 +312,7 @@ def _filled(node: Any, given: Mapping[str, Any]) -> Any:
             added = copy.attribute.add()
             added.CopyFrom(a)
             if a.HasField("g"):
-                inner = [_filled(n, given) for n in a.g.node]
+                inner = [_fill_attributes(n, given) for n in a.g.node]
                 del added.g.node[:]
                 added.g.node.extend(inner)
         elif a.ref_attr_name in given:
@@ -322,7 +322,7 @@ def _filled(node: Any, given: Mapping[str, Any]) -> Any:
     return copy
 
 
-class _scoped:
+class _node_scope:
     """A name scope from a node's name: encoder/layer for /encoder/layer/MatMul."""
 
     def __init__(self, name: str) -> None:

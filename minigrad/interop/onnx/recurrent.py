@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.control import scan
 from minigrad.interop.onnx.call import OnnxCall, operator
-from minigrad.interop.onnx.picking import reversed_within
+from minigrad.interop.onnx.picking import reverse_sequences
 from minigrad.ops import corners
 
 FULL = (None, None, None)
@@ -28,7 +28,7 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "ThresholdedRelu": lambda x, a, b: ops.where(x > a, x, 0),
     "ScaledTanh": lambda x, a, b: a * ops.tanh(x * b),
 }
-USUAL = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
+DEFAULTS = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
 ALPHA = {"HardSigmoid": 0.2, "LeakyRelu": 0.01, "Elu": 1.0, "ThresholdedRelu": 1.0}
 BETA = {"HardSigmoid": 0.5}
 
@@ -41,7 +41,7 @@ def _recurrent(call: OnnxCall) -> Any:
     x = ops.transpose(x, axes=(1, 0, 2)) if batch_first else x
     count = 2 if way == "bidirectional" else 1
     backwards = [way == "reverse"] if count == 1 else [False, True]
-    runs = [_one_way(call, x, d, back, batch_first) for d, back in enumerate(backwards)]
+    runs = [_run_direction(call, x, d, back, batch_first) for d, back in enumerate(backwards)]
     ys = ops.stack(*(y for y, _ in runs), axis=1)  # (time, directions, batch, hidden)
     lasts = [ops.stack(*parts, axis=0) for parts in zip(*(s for _, s in runs), strict=True)]
     if batch_first:
@@ -51,7 +51,7 @@ def _recurrent(call: OnnxCall) -> Any:
 
 
 def _activations(call: OnnxCall, d: int) -> list[Callable[[Any], Any]]:
-    usual = USUAL[call.name]
+    usual = DEFAULTS[call.name]
     names = call.attr("activations", list(usual) * 2)[d * len(usual) : (d + 1) * len(usual)]
     alphas, betas = list(call.attr("activation_alpha", [])), list(call.attr("activation_beta", []))
     limit = call.attr("clip")
@@ -70,14 +70,14 @@ def _activations(call: OnnxCall, d: int) -> list[Callable[[Any], Any]]:
     return found
 
 
-def _of_direction(call: OnnxCall, i: int, d: int) -> Any:
+def _direction_slice(call: OnnxCall, i: int, d: int) -> Any:
     """Return the part of an operand for one direction, or None."""
     return ops.slice_(call[i], key=(d,)) if call.given(i) else None
 
 
-def _one_way(call: OnnxCall, x: Any, d: int, back: bool, batch_first: bool) -> Any:
+def _run_direction(call: OnnxCall, x: Any, d: int, back: bool, batch_first: bool) -> Any:
     """Build one direction of a layer; return all outputs, and the last states."""
-    w, r, b = (_of_direction(call, i, d) for i in (1, 2, 3))
+    w, r, b = (_direction_slice(call, i, d) for i in (1, 2, 3))
     gates, size = GATES[call.name], int(call.attr("hidden_size", call.shape(2)[-1]))
     own = [None, None] if b is None else [
         ops.slice_(b, key=((i * gates * size, (i + 1) * gates * size, None),)) for i in (0, 1)
@@ -94,17 +94,17 @@ def _one_way(call: OnnxCall, x: Any, d: int, back: bool, batch_first: bool) -> A
             s = ops.slice_(call[i], key=(FULL, d) if batch_first else (d,))
         start.append(call.reader.lift(zeros if s is None else s))
     cell = CELLS[call.name](call, r, own[1], size, d)
-    return _along(call, cell, sums, start, back)
+    return _run_over_time(call, cell, sums, start, back)
 
 
-def _along(call: OnnxCall, cell: Any, sums: Any, start: list[Any], back: bool) -> Any:
+def _run_over_time(call: OnnxCall, cell: Any, sums: Any, start: list[Any], back: bool) -> Any:
     """Run the cell over time; samples that have ended keep their state and output 0."""
     if not call.given(4):
-        return _scanned(lambda s, x: cell(s, x), start, call.reader.lift(sums), back)
+        return _scan_states(lambda s, x: cell(s, x), start, call.reader.lift(sums), back)
     lengths, steps = call[4], call.known_shape()[1 if call.attr("layout", 0) else 0]
     shape = tuple(sums.shape)
     if back:
-        sums = reversed_within(sums, lengths, shape, 1, 0)
+        sums = reverse_sequences(sums, lengths, shape, 1, 0)
     index = call.reader.lift(np.arange(steps))
 
     def step(state: Any, xs: Any) -> Any:
@@ -114,14 +114,14 @@ def _along(call: OnnxCall, cell: Any, sums: Any, start: list[Any], back: bool) -
         kept = tuple(ops.where(goes, a, b) for a, b in zip(new, state, strict=True))
         return kept, ops.where(goes, y, 0)
 
-    ys, last = _scanned(step, start, (call.reader.lift(sums), index), False)
+    ys, last = _scan_states(step, start, (call.reader.lift(sums), index), False)
     if back:
         full = (steps, shape[1], int(ys.shape[-1]))
-        ys = reversed_within(ys, lengths, full, 1, 0)
+        ys = reverse_sequences(ys, lengths, full, 1, 0)
     return ys, last
 
 
-def _scanned(step: Any, start: Sequence[Any], xs: Any, back: bool) -> Any:
+def _scan_states(step: Any, start: Sequence[Any], xs: Any, back: bool) -> Any:
     last, ys = scan(step, tuple(start), xs, **({"reverse": True} if back else {}))
     return ys, last
 
@@ -163,7 +163,7 @@ def _gru(call: OnnxCall, r: Any, b: Any, size: int, d: int) -> Any:
 
 def _lstm(call: OnnxCall, r: Any, b: Any, size: int, d: int) -> Any:
     f, g, h_of = _activations(call, d)
-    peepholes = _of_direction(call, 7, d)
+    peepholes = _direction_slice(call, 7, d)
     coupled = bool(call.attr("input_forget", 0))
 
     def cell(state: Any, x: Any) -> Any:

@@ -76,7 +76,7 @@ TABLE.update({name: _reduction_rule(reduce) for name, reduce in REDUCTIONS.items
 
 
 @operator("ArgMax", "ArgMin")
-def _position(call: OnnxCall) -> Any:
+def _argmax(call: OnnxCall) -> Any:
     op = ops.argmax if call.name == "ArgMax" else ops.argmin
     axis, x = call.axis(0), call[0]
     options = {"axis": axis, "keepdims": bool(call.attr("keepdims", 1))}
@@ -92,7 +92,7 @@ def _position(call: OnnxCall) -> Any:
 @operator("CumSum", "CumProd")
 def _cumulative(call: OnnxCall) -> Any:
     x, reverse = call.ranked(), bool(call.attr("reverse", 0))
-    axis = int(np.ravel(call.static(1))[0]) % call.rank()
+    axis = int(np.ravel(call.constant(1))[0]) % call.rank()
     whole = (None, None, None)
     if call.attr("exclusive", 0):  # one element later
         shape = call.known_shape()
@@ -121,7 +121,7 @@ def _running_product(call: OnnxCall, x: Any, axis: int, reverse: bool) -> Any:
 @operator("TopK")
 def _top_k(call: OnnxCall) -> Any:
     x, axis = call.ranked(), call.axis(-1)
-    k = int(np.ravel(call.static(1) if call.version >= 10 else call.attr("k"))[0])
+    k = int(np.ravel(call.constant(1) if call.version >= 10 else call.attr("k"))[0])
     order = ops.argsort(x, axis=axis, descending=bool(call.attr("largest", 1)))
     key = (*[(None, None, None)] * axis, (0, k, None))
     places = ops.slice_(order, key=key)

@@ -16,7 +16,7 @@ from minigrad.interop.onnx.lengths import combine, lengths_of
 Source = Callable[[Array], Array]
 
 
-def _sources(mode: str, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
+def _source_coordinates(mode: str, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
     """Return the coordinates of the result's elements along the operand's axis."""
     i = np.arange(m, dtype=np.float64)
     start, end = roi
@@ -39,18 +39,18 @@ def _sources(mode: str, n: int, m: int, scale: float, roi: tuple[float, float]) 
     return forms[mode](i)
 
 
-def _cubic(x: Array, a: float) -> Array:
+def _cubic_kernel(x: Array, a: float) -> Array:
     x = np.abs(x)
     near = (a + 2) * x**3 - (a + 3) * x**2 + 1
     far = a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a
     return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
 
 
-def _linear(x: Array) -> Array:
+def _linear_kernel(x: Array) -> Array:
     return np.maximum(0.0, 1 - np.abs(x))
 
 
-def weights(call: OnnxCall, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
+def resize_matrix(call: OnnxCall, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
     """Return the matrix (m, n) that resizes an axis of n elements to m."""
     mode, how = (
         call.attr("mode", "nearest"),
@@ -58,7 +58,7 @@ def weights(call: OnnxCall, n: int, m: int, scale: float, roi: tuple[float, floa
     )
     if call.name == "Upsample" or call.version < 11:
         how = "asymmetric"
-    at = _sources(how, n, m, scale, roi)
+    at = _source_coordinates(how, n, m, scale, roi)
     result = np.zeros((m, n))
     if mode == "nearest":
         rounding: dict[str, Source] = {
@@ -73,7 +73,7 @@ def weights(call: OnnxCall, n: int, m: int, scale: float, roi: tuple[float, floa
         result[np.arange(m), places] = 1
     else:
         a = call.attr("cubic_coeff_a", -0.75)
-        shape: Source = (lambda x: _cubic(x, a)) if mode == "cubic" else _linear
+        shape: Source = (lambda x: _cubic_kernel(x, a)) if mode == "cubic" else _linear_kernel
         shrink = min(1.0, scale) if call.attr("antialias", 0) else 1.0
         reach = math.ceil((2 if mode == "cubic" else 1) / shrink)
         base = np.floor(at).astype(int)
@@ -93,17 +93,17 @@ def _resize(call: OnnxCall) -> Any:
     x, rank = call.ranked(), call.rank()
     old = call.version < 11
     at = (1, None) if old else (2, 3)
-    scales = call.static(at[0], call.attr("scales"))
-    sizes = None if at[1] is None else call.whole(at[1])
+    scales = call.constant(at[0], call.attr("scales"))
+    sizes = None if at[1] is None else call.ints(at[1])
     axes = [a % rank for a in call.attr("axes", range(rank))]
     shape = call.shape()
     rois: list[Any] = [(0.0, 1.0)] * len(axes)
     if call.attr("coordinate_transformation_mode") == "tf_crop_and_resize":
-        flat = np.ravel(call.static(1)).tolist()
+        flat = np.ravel(call.constant(1)).tolist()
         rois = list(zip(flat[: len(axes)], flat[len(axes) :], strict=True))
     plans: list[tuple[int, Any, float]] = []
     if sizes:
-        found = _kept(call, axes, sizes)
+        found = _keep_aspect(call, axes, sizes)
         plans = [(axis, m, s) for axis, (m, s) in zip(axes, found, strict=True)]
     else:
         for axis, s in zip(axes, np.ravel(scales).tolist(), strict=True):
@@ -114,10 +114,10 @@ def _resize(call: OnnxCall) -> Any:
         if (m == shape[axis] or not isinstance(shape[axis], int)) and scale == 1 and roi == (0, 1):
             continue
         if not isinstance(shape[axis], int):
-            y = _repeated(call, y, axis, scale)
+            y = _repeat_open_axis(call, y, axis, scale)
             continue
-        y = _along(call, y, axis, weights(call, shape[axis], m, scale, roi))
-        how = _sources("tf_crop_and_resize", shape[axis], m, scale, roi)
+        y = _resize_axis(call, y, axis, resize_matrix(call, shape[axis], m, scale, roi))
+        how = _source_coordinates("tf_crop_and_resize", shape[axis], m, scale, roi)
         out = (how < 0) | (how > shape[axis] - 1)
         outside.append(out.reshape([-1 if i == axis else 1 for i in range(rank)]))
     if call.attr("coordinate_transformation_mode") == "tf_crop_and_resize" and outside:
@@ -129,7 +129,7 @@ def _resize(call: OnnxCall) -> Any:
     return y
 
 
-def _kept(call: OnnxCall, axes: list[int], sizes: list[int]) -> list[tuple[int, float]]:
+def _keep_aspect(call: OnnxCall, axes: list[int], sizes: list[int]) -> list[tuple[int, float]]:
     """Return lengths and scales, adjusted where the aspect ratio is to be kept."""
     lengths = [call.known_shape()[a] for a in axes]
     scales = [m / n for m, n in zip(sizes, lengths, strict=True)]
@@ -140,12 +140,12 @@ def _kept(call: OnnxCall, axes: list[int], sizes: list[int]) -> list[tuple[int, 
     return [(math.floor(n * one + 0.5), one) for n in lengths]
 
 
-def _repeated(call: OnnxCall, x: Any, axis: int, scale: float) -> Any:
+def _repeat_open_axis(call: OnnxCall, x: Any, axis: int, scale: float) -> Any:
     """Resize an open axis by repeating each element; FormatError for other modes."""
     times = int(scale)
     for n in (2, 5):
         call.expect(times == scale and call.attr("mode", "nearest") == "nearest", "shape ?")
-        same = weights(call, n, n * times, scale, (0, 1)).argmax(1)
+        same = resize_matrix(call, n, n * times, scale, (0, 1)).argmax(1)
         call.expect(bool(np.all(same == np.repeat(np.arange(n), times))), "shape ?")
     lengths: list[Any] = list(lengths_of(x))
     inner, whole = [*lengths], [*lengths]
@@ -156,7 +156,7 @@ def _repeated(call: OnnxCall, x: Any, axis: int, scale: float) -> Any:
     return reshape(broadcast(reshape(x, inner), wider, call.reader), whole)
 
 
-def _along(call: OnnxCall, x: Any, axis: int, matrix: Array) -> Any:
+def _resize_axis(call: OnnxCall, x: Any, axis: int, matrix: Array) -> Any:
     if call.attr("mode", "nearest") == "nearest":
         return ops.take(x, matrix.argmax(1), axis=axis)
     rank = len(x.shape)

@@ -41,8 +41,8 @@ class OnnxGraphBuilder:
         self.values: dict[Node, str] = {}
         self.used: set[str] = outer.used if outer else set()
         self.dims: dict[Dim, str] = outer.dims if outer else {}
-        self.made: dict[Any, str] = {}  # values that are needed repeatedly
-        self.kept: dict[Node, list[str]] = {}  # the states of loops, step by step
+        self.reused: dict[Any, str] = {}  # values that are needed repeatedly
+        self.loop_states: dict[Node, list[str]] = {}  # the states of loops, step by step
         self.histories: Mapping[Node, Sequence[Node]] = outer.histories if outer else {}
         self.node: Node | None = None
 
@@ -82,14 +82,14 @@ class OnnxGraphBuilder:
         array: Array = np.asarray(value, dtype)
         if array.size <= 16:
             key = array.dtype, array.shape, array.tobytes()
-            if key not in self.made:
-                self.made[key] = self._kept(array, name)
-            return self.made[key]
-        return self._kept(array, name)
+            if key not in self.reused:
+                self.reused[key] = self._add_constant(array, name)
+            return self.reused[key]
+        return self._add_constant(array, name)
 
-    def _kept(self, array: Array, name: str) -> str:
+    def _add_constant(self, array: Array, name: str) -> str:
         found = self.name(name)
-        self.number(array.dtype)
+        self.dtype_number(array.dtype)
         whole = np.array(array, order="C")
         self.constants.append(self.onnx.numpy_helper.from_array(whole, found))
         return found
@@ -97,14 +97,14 @@ class OnnxGraphBuilder:
     def ints(self, *values: int) -> str:
         return self.constant(values, np.int64)
 
-    def number(self, dtype: Dtype) -> int:
+    def dtype_number(self, dtype: Dtype) -> int:
         """Return ONNX's number for a data type; FormatError if it has none."""
         if dtype not in NUMBERS:
             raise FormatError("onnx_type", kind=str(dtype), name=self.node and self.node.name)
         return NUMBERS[dtype]
 
     def cast(self, x: str, dtype: Any) -> str:
-        return str(self.emit("Cast", x, to=self.number(np.dtype(dtype))))
+        return str(self.emit("Cast", x, to=self.dtype_number(np.dtype(dtype))))
 
     def refuse(self, what: str) -> FormatError:
         op = self.node.op.name if self.node is not None else "?"
@@ -114,12 +114,12 @@ class OnnxGraphBuilder:
 
     def shape(self, x: Node) -> str:
         """Return the name of a value that holds the shape of x."""
-        if known(x):
+        if has_known_shape(x):
             return self.ints(*shape_of(x)) if shape_of(x) else self.constant([], np.int64)
         key = "shape", self[x]
-        if key not in self.made:
-            self.made[key] = self.emit("Shape", self[x])
-        return self.made[key]
+        if key not in self.reused:
+            self.reused[key] = self.emit("Shape", self[x])
+        return self.reused[key]
 
     def rank(self, x: Node) -> int:
         if x.spec.shape is None:
@@ -139,12 +139,12 @@ class OnnxGraphBuilder:
     def reshape(self, x: str, shape: str) -> str:
         return str(self.emit("Reshape", x, shape, allowzero=1))
 
-    def info(self, name: str, x: Node) -> Any:
+    def value_info(self, name: str, x: Node) -> Any:
         """Return the ValueInfoProto of an input or output; an open length has a name."""
         shape = None
         if x.spec.shape is not None:
             shape = [self._dim(n) for n in x.spec.shape]
-        return self.onnx.helper.make_tensor_value_info(name, self.number(x.dtype), shape)
+        return self.onnx.helper.make_tensor_value_info(name, self.dtype_number(x.dtype), shape)
 
     def _dim(self, n: int | Dim) -> Any:
         if isinstance(n, Dim):
@@ -152,7 +152,7 @@ class OnnxGraphBuilder:
         return n
 
 
-def known(x: Node) -> bool:
+def has_known_shape(x: Node) -> bool:
     """Return whether all lengths of a node are known."""
     return x.spec.shape is not None and all(isinstance(n, int) for n in x.spec.shape)
 

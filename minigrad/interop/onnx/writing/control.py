@@ -34,7 +34,7 @@ def write(w: OnnxGraphBuilder, nodes: Sequence[Node]) -> None:
         elif found is not None:
             own = len(node.spec.parts) if isinstance(node.spec, TupleSpec) else 1
             w.values[node] = "\n".join(found[:own])  # of several values: their names, for `Output`
-            w.kept[node] = found[own:]
+            w.loop_states[node] = found[own:]
 
 
 @register_writer(output)
@@ -46,15 +46,15 @@ def _output(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 def _history(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Return the name of the history that a loop kept of a state."""
     loop, index = node.inputs[0], node.attrs["index"]
-    return w.kept[loop][_kept(w, loop).index(index)]
+    return w.loop_states[loop][_history_indices(w, loop).index(index)]
 
 
-def _kept(w: OnnxGraphBuilder, loop: Node) -> list[int]:
+def _history_indices(w: OnnxGraphBuilder, loop: Node) -> list[int]:
     """Return the indices of a loop's states that are read step by step."""
     return sorted({h.attrs["index"] for h in w.histories.get(loop, ())})
 
 
-def _inside(w: OnnxGraphBuilder, body: Graph, names: Sequence[str]) -> OnnxGraphBuilder:
+def _build_body(w: OnnxGraphBuilder, body: Graph, names: Sequence[str]) -> OnnxGraphBuilder:
     inner = OnnxGraphBuilder(w)
     inner.histories = histories(body)
     inner.values.update(zip(body.inputs, names, strict=True))
@@ -71,7 +71,7 @@ def histories(graph: Graph) -> dict[Node, list[Node]]:
     return found
 
 
-def _closed(
+def _make_body_graph(
     w: OnnxGraphBuilder, inner: OnnxGraphBuilder, name: str, inputs: list[Any], outputs: list[Any]
 ) -> Any:
     """Build a branch's or body's graph; each result is computed in it under its own name."""
@@ -79,7 +79,7 @@ def _closed(
     for source, like in outputs:
         inner.node = None
         own = inner.emit("Identity", source)
-        results.append(inner.info(own, like))
+        results.append(inner.value_info(own, like))
     graph = inner.onnx.helper.make_graph(
         inner.nodes, w.name(name), inputs, results, initializer=inner.constants
     )
@@ -91,45 +91,45 @@ def _cond(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     arms = {}
     for key, option in (("then", "then_branch"), ("orelse", "else_branch")):
         body = node.attrs[key]
-        inner = _inside(w, body, xs[1:])
-        arms[option] = _closed(w, inner, key, [], [(inner[y], y) for y in body.outputs])
+        inner = _build_body(w, body, xs[1:])
+        arms[option] = _make_body_graph(w, inner, key, [], [(inner[y], y) for y in body.outputs])
     pred = xs[0] if node.inputs[0].dtype.kind == "b" else w.cast(xs[0], np.bool_)
     count = len(node.attrs["then"].outputs)
     found = w.emit("If", pred, outputs=count, **arms)
     return found if count > 1 else str(found)
 
 
-def _carried(inner: OnnxGraphBuilder, body: Graph, count: int) -> tuple[list[str], list[Any]]:
+def _body_inputs(inner: OnnxGraphBuilder, body: Graph, count: int) -> tuple[list[str], list[Any]]:
     names = [inner.name(x.name) for x in body.inputs[:count]]
-    return names, [inner.info(n, x) for n, x in zip(names, body.inputs[:count], strict=True)]
+    return names, [inner.value_info(n, x) for n, x in zip(names, body.inputs[:count], strict=True)]
 
 
 @register_writer(WHILE)
 def _while(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     test, body, n = node.attrs["test"], node.attrs["body"], node.attrs["carries"]
     start, captured = xs[:n], xs[n:]
-    first = _inlined(w, test, [*start, *captured])
+    first = _inline_body(w, test, [*start, *captured])
     w.node = node
     inner = OnnxGraphBuilder(w)
     inner.histories = histories(body)
-    names, inputs = _carried(inner, body, n)
+    names, inputs = _body_inputs(inner, body, n)
     inner.values.update(zip(body.inputs, [*names, *captured], strict=True))
     write(inner, body.nodes)
     results = [inner[y] for y in body.outputs]
-    goes = _inlined(inner, test, [*results, *captured])
+    goes = _inline_body(inner, test, [*results, *captured])
     make = w.onnx.helper.make_tensor_value_info
     step, go = inner.name("step"), inner.name("go")
-    given = [make(step, w.number(np.dtype(np.int64)), ()), make(go, 9, ())]
-    states = [(names[i], body.inputs[i]) for i in _kept(w, node)]
+    given = [make(step, w.dtype_number(np.dtype(np.int64)), ()), make(go, 9, ())]
+    states = [(names[i], body.inputs[i]) for i in _history_indices(w, node)]
     outputs = [(goes, test.outputs[0]), *zip(results, body.outputs, strict=True), *states]
-    graph = _closed(w, inner, "body", [*given, *inputs], outputs)
+    graph = _make_body_graph(w, inner, "body", [*given, *inputs], outputs)
     most = node.attrs.get("max_steps")
     limit = "" if most is None else w.constant(most, np.int64)
     found = w.emit("Loop", limit, first, *start, outputs=n + len(states), body=graph)
     return found if isinstance(found, str) else list(found)
 
 
-def _inlined(w: OnnxGraphBuilder, body: Graph, names: Sequence[str]) -> str:
+def _inline_body(w: OnnxGraphBuilder, body: Graph, names: Sequence[str]) -> str:
     """Write the nodes of a single-result body inline; return the result's name."""
     kept = w.values
     w.values = {**kept, **dict(zip(body.inputs, names, strict=True))}
@@ -150,12 +150,12 @@ def _scan(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     body, n, m = node.attrs["body"], node.attrs["carries"], node.attrs["sequences"]
     inner = OnnxGraphBuilder(w)
     inner.histories = histories(body)
-    names, inputs = _carried(inner, body, n + m)
+    names, inputs = _body_inputs(inner, body, n + m)
     inner.values.update(zip(body.inputs, [*names, *xs[n + m :]], strict=True))
     write(inner, body.nodes)
-    states = [(names[i], body.inputs[i]) for i in _kept(w, node)]
+    states = [(names[i], body.inputs[i]) for i in _history_indices(w, node)]
     own = [(inner[y], y) for y in body.outputs]
-    graph = _closed(w, inner, "body", inputs, [*own, *states])
+    graph = _make_body_graph(w, inner, "body", inputs, [*own, *states])
     stacked = len(own) - n + len(states)
     back = int(bool(node.attrs.get("reverse")))
     found = w.emit(

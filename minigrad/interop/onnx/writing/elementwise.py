@@ -13,7 +13,7 @@ from minigrad.interop.onnx.writing.builder import (
     TABLE,
     OnnxGraphBuilder,
     Rule,
-    known,
+    has_known_shape,
     register_writer,
     shape_of,
 )
@@ -21,16 +21,16 @@ from minigrad.ops.shape import positive_axes
 from minigrad.static import Node
 
 
-def _plain(name: str) -> Rule:
+def _direct_rule(name: str) -> Rule:
     return lambda w, node, xs: w.emit(name, *xs)
 
 
 NAMES = ELEMENTWISE | dict.fromkeys((ops.stop_gradient, ops.print_value), "Identity")
-TABLE.update({op: _plain(name) for op, name in NAMES.items()})
+TABLE.update({op: _direct_rule(name) for op, name in NAMES.items()})
 
 
 @register_writer(ops.add, ops.mul)
-def _sums(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
+def _add_or_mul(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write addition or multiplication; for Booleans they are Or and And."""
     add = node.op is ops.add
     if node.dtype.kind == "b":
@@ -39,7 +39,7 @@ def _sums(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 
 
 @register_writer(ops.less, ops.greater, ops.less_equal, ops.greater_equal)
-def _compared(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
+def _comparison(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     if node.inputs[0].dtype.kind == "b":
         xs = [w.cast(x, np.int32) for x in xs]
     return w.emit(ELEMENTWISE[node.op], *xs)
@@ -83,7 +83,7 @@ def _log1p(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 
 
 @register_writer(ops.floor, ops.ceil, ops.round)
-def _rounded(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
+def _rounding(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     return w.emit(node.op.name if node.dtype.kind == "f" else "Identity", xs[0])
 
 
@@ -157,7 +157,7 @@ def axes_of(w: OnnxGraphBuilder, node: Node, default: Any = None) -> list[int]:
     return list(positive_axes(node.op.name, node.attrs.get("axis", default), x.spec.shape or ()))
 
 
-def reduced(w: OnnxGraphBuilder, name: str, x: str, axes: list[int], keep: bool) -> str:
+def emit_reduction(w: OnnxGraphBuilder, name: str, x: str, axes: list[int], keep: bool) -> str:
     """Write a reduction over some axes; over none, an Identity."""
     if not axes:
         return str(w.emit("Identity", x))
@@ -165,28 +165,28 @@ def reduced(w: OnnxGraphBuilder, name: str, x: str, axes: list[int], keep: bool)
 
 
 @register_writer(*REDUCED)
-def _reduced(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
+def _reduction(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     default = 0 if node.op is ops.prod else None
     axes, keep = axes_of(w, node, default), bool(node.attrs.get("keepdims"))
     if node.op not in (ops.all, ops.any):
-        return reduced(w, REDUCED[node.op], xs[0], axes, keep)
+        return emit_reduction(w, REDUCED[node.op], xs[0], axes, keep)
     x = w.cast(w.cast(xs[0], np.bool_), np.int32)
-    return w.cast(reduced(w, REDUCED[node.op], x, axes, keep), np.bool_)
+    return w.cast(emit_reduction(w, REDUCED[node.op], x, axes, keep), np.bool_)
 
 
 @register_writer(ops.logsumexp)
 def _logsumexp(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write logsumexp: subtract the maximum, then add it back, unless it is infinite."""
     axes, keep = axes_of(w, node), bool(node.attrs.get("keepdims"))
-    top = reduced(w, "ReduceMax", xs[0], axes, True)
+    top = emit_reduction(w, "ReduceMax", xs[0], axes, True)
     top = w.emit("Where", w.emit("IsInf", top), w.like(0, node), top)
-    total = reduced(w, "ReduceSum", w.emit("Exp", w.emit("Sub", xs[0], top)), axes, True)
+    total = emit_reduction(w, "ReduceSum", w.emit("Exp", w.emit("Sub", xs[0], top)), axes, True)
     y = w.emit("Add", w.emit("Log", total), top)
     return y if keep or not axes else w.emit("Squeeze", y, w.ints(*axes))
 
 
 @register_writer(ops.argmax, ops.argmin)
-def _position(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
+def _argmax(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axis, keep = node.attrs.get("axis"), bool(node.attrs.get("keepdims"))
     x, source = xs[0], node.inputs[0]
     if source.dtype.kind == "b":
@@ -214,7 +214,7 @@ def _share_of_extreme(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     if not node.attrs.get("keepdims") and axes:
         y = w.emit("Unsqueeze", y, w.ints(*axes))
     hit = w.cast(w.emit("Equal", xs[0], y), node.dtype)
-    return w.emit("Div", hit, reduced(w, "ReduceSum", hit, axes, True))
+    return w.emit("Div", hit, emit_reduction(w, "ReduceSum", hit, axes, True))
 
 
 @register_writer(ops.cumsum)
@@ -245,7 +245,7 @@ def _prod_of_others(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 @register_writer(ops.count)
 def _count(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x, y = node.inputs
-    if known(x) and known(y):
+    if has_known_shape(x) and has_known_shape(y):
         n = math.prod(shape_of(x)) / max(math.prod(shape_of(y)), 1)
         return w.emit("Identity", w.like(n, node))
     sizes = [w.emit("Size", name) for name in xs]
@@ -281,7 +281,7 @@ def _binary_cross_entropy(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any
 
 
 @register_writer(ops.softmax_cross_entropy)
-def _loss(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
+def _softmax_cross_entropy(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = xs[0] if node.inputs[0].dtype == node.dtype else w.cast(xs[0], node.dtype)
     scores = w.emit("LogSoftmax", x, axis=-1)
     places = w.emit("Unsqueeze", w.cast(xs[1], np.int64), w.ints(-1))
@@ -290,7 +290,7 @@ def _loss(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 
 
 @register_writer(ops.softmax_cross_entropy_gradient)
-def _loss_gradient(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
+def _softmax_cross_entropy_gradient(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     y = w.emit("Softmax", xs[1], axis=-1)
     above = w.emit("Sub", y, one_hot(w, xs[2], node.inputs[1], node.dtype))
     return w.emit("Mul", above, w.emit("Unsqueeze", xs[0], w.ints(-1)))
@@ -299,8 +299,8 @@ def _loss_gradient(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 @register_writer(ops.normalize)
 def _normalize(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     axes = axes_of(w, node, -1)
-    centred = w.emit("Sub", xs[0], reduced(w, "ReduceMean", xs[0], axes, True))
-    variance = reduced(w, "ReduceMean", w.emit("Mul", centred, centred), axes, True)
+    centred = w.emit("Sub", xs[0], emit_reduction(w, "ReduceMean", xs[0], axes, True))
+    variance = emit_reduction(w, "ReduceMean", w.emit("Mul", centred, centred), axes, True)
     eps = w.like(node.attrs.get("eps", 1e-5), node)
     return w.emit("Div", centred, w.emit("Sqrt", w.emit("Add", variance, eps)))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.interop.onnx.writing.builder import OnnxGraphBuilder, register_writer
-from minigrad.ops.pool import _window as pool_window
+from minigrad.ops.pool import pool_window
 from minigrad.ops.windows import Window
 from minigrad.static import Node
 
@@ -18,7 +18,7 @@ def _window(w: OnnxGraphBuilder, node: Node, kernels: Node) -> Window:
     return Window.of(node.op.name, size, **node.attrs)
 
 
-def _pads(window: Window) -> list[int]:
+def _pad_list(window: Window) -> list[int]:
     return [a for a, _ in window.pads] + [b for _, b in window.pads]
 
 
@@ -26,7 +26,7 @@ def _pads(window: Window) -> list[int]:
 def _conv(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     window = _window(w, node, node.inputs[1])
     options: dict[str, Any] = {
-        "pads": _pads(window),
+        "pads": _pad_list(window),
         "strides": list(window.stride),
         "group": window.groups,
     }
@@ -44,7 +44,7 @@ def _conv_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
         for n, pad, k, s in zip(lengths, window.pads, window.size, window.stride, strict=True)
     ]
     options: dict[str, Any] = {"strides": list(window.stride), "group": window.groups}
-    options |= {"pads": _pads(window), "output_padding": rest}
+    options |= {"pads": _pad_list(window), "output_padding": rest}
     return w.emit("ConvTranspose", *xs[:2], kernel_shape=list(window.size), **options)
 
 
@@ -58,41 +58,41 @@ def _conv_weight(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     for i in range(window.groups):
         images, slopes = xs[1], xs[0]
         if window.groups > 1:
-            images = _channels(w, images, i, each[0])
-            slopes = _channels(w, slopes, i, each[1])
+            images = _slice_channels(w, images, i, each[0])
+            slopes = _slice_channels(w, slopes, i, each[1])
         turned = [w.emit("Transpose", v, perm=[1, 0, 2, 3]) for v in (images, slopes)]
-        y = w.emit("Conv", *turned, pads=_pads(window), dilations=list(window.stride))
+        y = w.emit("Conv", *turned, pads=_pad_list(window), dilations=list(window.stride))
         y = w.emit("Slice", y, w.ints(0, 0), w.ints(*window.size), w.ints(2, 3))
         parts.append(w.emit("Transpose", y, perm=[1, 0, 2, 3]))
     return parts[0] if len(parts) == 1 else w.emit("Concat", *parts, axis=0)
 
 
-def _channels(w: OnnxGraphBuilder, x: str, i: int, count: int) -> str:
+def _slice_channels(w: OnnxGraphBuilder, x: str, i: int, count: int) -> str:
     return str(w.emit("Slice", x, w.ints(i * count), w.ints((i + 1) * count), w.ints(1)))
 
 
 # ---- Pooling ------------------------------------------------------------------------------------
 
 
-def _pooling(node: Node) -> tuple[Window, dict[str, Any]]:
+def _pool_options(node: Node) -> tuple[Window, dict[str, Any]]:
     window = pool_window(node.op.name, **node.attrs)
     options = {"kernel_shape": list(window.size), "strides": list(window.stride)}
-    return window, {**options, "pads": _pads(window)}
+    return window, {**options, "pads": _pad_list(window)}
 
 
 @register_writer(ops.max_pool2d)
 def _max_pool(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
-    return w.emit("MaxPool", xs[0], **_pooling(node)[1])
+    return w.emit("MaxPool", xs[0], **_pool_options(node)[1])
 
 
 @register_writer(ops.avg_pool2d)
 def _avg_pool(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
-    return w.emit("AveragePool", xs[0], count_include_pad=1, **_pooling(node)[1])
+    return w.emit("AveragePool", xs[0], count_include_pad=1, **_pool_options(node)[1])
 
 
-def _chosen(w: OnnxGraphBuilder, node: Node, x: str) -> str:
+def _max_indices(w: OnnxGraphBuilder, node: Node, x: str) -> str:
     """Write the flat index of each window's first maximum, counted through all images."""
-    _, places = w.emit("MaxPool", x, outputs=2, **_pooling(node)[1])
+    _, places = w.emit("MaxPool", x, outputs=2, **_pool_options(node)[1])
     return w.reshape(places, w.ints(-1))
 
 
@@ -101,7 +101,7 @@ def _max_pool_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = node.inputs[2]
     zeros = w.emit("Expand", w.like(0, node), w.emit("Reshape", w.emit("Size", xs[2]), w.ints(1)))
     slopes = w.reshape(xs[0], w.ints(-1))
-    places = _chosen(w, node, xs[2])
+    places = _max_indices(w, node, xs[2])
     y = w.emit("ScatterElements", zeros, places, slopes, axis=0, reduction="add")
     return w.reshape(y, w.shape(x))
 
@@ -109,13 +109,13 @@ def _max_pool_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 @register_writer(ops.max_pool2d_pick)
 def _max_pool_pick(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     flat = w.reshape(xs[0], w.ints(-1))
-    return w.reshape(w.emit("Gather", flat, _chosen(w, node, xs[2])), w.shape(node.inputs[1]))
+    return w.reshape(w.emit("Gather", flat, _max_indices(w, node, xs[2])), w.shape(node.inputs[1]))
 
 
 @register_writer(ops.avg_pool2d_input)
 def _avg_pool_input(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write avg_pool's input gradient as a transposed convolution with equal weights."""
-    x, (window, options) = node.inputs[1], _pooling(node)
+    x, (window, options) = node.inputs[1], _pool_options(node)
     area = window.size[0] * window.size[1]
     lengths = [w.length(x, i) for i in (2, 3)]
     rest = [

@@ -55,7 +55,7 @@ def to_onnx(
         whole = close_over(graph)
         values = {} if session is None else session.variables
         known = {whole.labels[x]: values[x] for x in whole.variables if x in values}
-        model = _model(_shaped(whole, shapes or {}), known)
+        model = _build_model(_with_input_shapes(whole, shapes or {}), known)
     except (FormatError, UninitializedError) as error:
         raise FormatError("onnx_save", reason=error.pair, ran=here()) from error
     if path is not None:
@@ -63,7 +63,7 @@ def to_onnx(
     return model
 
 
-def _shaped(graph: Graph, shapes: Mapping[str, Sequence[int | None]]) -> Graph:
+def _with_input_shapes(graph: Graph, shapes: Mapping[str, Sequence[int | None]]) -> Graph:
     """Return the graph with these input shapes; FormatError if an input still has none."""
     labels, new = {x: graph.labels[x] for x in graph.inputs}, {}
     for name in shapes:
@@ -78,20 +78,20 @@ def _shaped(graph: Graph, shapes: Mapping[str, Sequence[int | None]]) -> Graph:
     return graph.replace(new) if new else graph
 
 
-def _model(graph: Graph, values: Mapping[str, Array]) -> Any:
+def _build_model(graph: Graph, values: Mapping[str, Array]) -> Any:
     w = OnnxGraphBuilder()
     onnx = w.onnx
     w.histories = histories(graph)
     labels = graph.labels
     for x in (*graph.inputs, *graph.variables):
         w.values[x] = w.name(labels.get(x, x.name))
-    inputs = [w.info(w.values[x], x) for x in graph.inputs]
-    weights = [_weight(w, x, values.get(labels[x])) for x in graph.variables]
+    inputs = [w.value_info(w.values[x], x) for x in graph.inputs]
+    weights = [_initializer(w, x, values.get(labels[x])) for x in graph.variables]
     if graph.effects:
         w.node = graph.effects[0]
         raise w.refuse("effect")
     write(w, graph.nodes)
-    results = [_result(w, labels, y, i) for i, y in enumerate(graph.outputs)]
+    results = [_add_output(w, labels, y, i) for i, y in enumerate(graph.outputs)]
     proto = onnx.helper.make_graph(
         w.nodes, "minigrad", inputs, results, initializer=[*weights, *w.constants]
     )
@@ -109,18 +109,18 @@ def _model(graph: Graph, values: Mapping[str, Array]) -> Any:
     return model
 
 
-def _weight(w: OnnxGraphBuilder, x: Node, present: Array | None) -> Any:
+def _initializer(w: OnnxGraphBuilder, x: Node, present: Array | None) -> Any:
     """Return a variable's initializer: its present value, or its initial one."""
     value: Array = x.attrs["value"] if present is None else present
     w.node = x
-    w.number(value.dtype)
+    w.dtype_number(value.dtype)
     return w.onnx.numpy_helper.from_array(np.array(value, order="C"), w.values[x])
 
 
-def _result(w: OnnxGraphBuilder, labels: Any, y: Node, i: int) -> Any:
+def _add_output(w: OnnxGraphBuilder, labels: Any, y: Node, i: int) -> Any:
     """Add an output with its own name: a value may be returned twice, or be an input."""
     w.node = None
     source = w.values[y]
     own = w.name(labels.get(y, y.name) if y.op is not state.placeholder else f"output_{i}")
     w.nodes.append(w.onnx.helper.make_node("Identity", [source], [own], name=own))
-    return w.info(own, y)
+    return w.value_info(own, y)

@@ -13,11 +13,11 @@ from minigrad.interop.onnx.writing.builder import (
     FIRST,
     LAST,
     OnnxGraphBuilder,
-    known,
+    has_known_shape,
     register_writer,
     shape_of,
 )
-from minigrad.interop.onnx.writing.elementwise import reduced
+from minigrad.interop.onnx.writing.elementwise import emit_reduction
 from minigrad.ops.indexing import numpy_key
 from minigrad.ops.placing import put, put_slice
 from minigrad.ops.shape import positive_axes
@@ -28,7 +28,7 @@ from minigrad.static import Node
 def _reshape(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     shape = node.attrs["shape"]
     if 0 in shape and -1 in shape:
-        shape = shape_of(node) if known(node) else shape
+        shape = shape_of(node) if has_known_shape(node) else shape
     return w.reshape(xs[0], w.ints(*shape) if shape else w.constant([], np.int64))
 
 
@@ -80,7 +80,7 @@ def _sum_like(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     pairs = list(enumerate(zip((g.spec.shape or ())[lead:], like.spec.shape or (), strict=True)))
     if all(m is n or (isinstance(n, int) and (m == n or n == 1)) for _, (m, n) in pairs):
         axes = [*range(lead), *(lead + i for i, (m, n) in pairs if n == 1 and m != 1)]
-        return w.reshape(reduced(w, "ReduceSum", xs[0], axes, True), w.shape(like))
+        return w.reshape(emit_reduction(w, "ReduceSum", xs[0], axes, True), w.shape(like))
     # Which axes were stretched turns out when the graph runs.
     ours = w.emit("Concat", w.ints(*[1] * lead), w.shape(like), axis=0) if lead else w.shape(like)
     kept = w.emit("Not", w.emit("Equal", ours, w.shape(g)))
@@ -104,7 +104,7 @@ def _pad(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 # ---- Slices -------------------------------------------------------------------------------------
 
 
-def _items(key: Any, rank: int) -> list[Any]:
+def _expand_key(key: Any, rank: int) -> list[Any]:
     """Expand a key to an item for each axis, and None for each new one."""
     count = sum(item is not None and item != "..." for item in key)
     place = key.index("...") if "..." in key else len(key)
@@ -114,14 +114,14 @@ def _items(key: Any, rank: int) -> list[Any]:
 
 @register_writer(ops.slice_)
 def _slice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
-    return _sliced(w, xs[0], node.attrs["key"], w.rank(node.inputs[0]))
+    return _emit_slice(w, xs[0], node.attrs["key"], w.rank(node.inputs[0]))
 
 
-def _sliced(w: OnnxGraphBuilder, x: str, key: Any, rank: int) -> str:
+def _emit_slice(w: OnnxGraphBuilder, x: str, key: Any, rank: int) -> str:
     y, axis = x, 0
     bounds: list[tuple[int, int, int, int]] = []
     gone, new, place = [], [], 0
-    for item in _items(key, rank):
+    for item in _expand_key(key, rank):
         if item is None:
             new.append(place)
             place += 1
@@ -151,7 +151,7 @@ def _sliced(w: OnnxGraphBuilder, x: str, key: Any, rank: int) -> str:
 def _unslice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     """Write the gradient of a slice: gather from g along each axis, padded with a zero."""
     g, x = xs[0], node.inputs[1]
-    items = _items(node.attrs["key"], w.rank(x))
+    items = _expand_key(node.attrs["key"], w.rank(x))
     new, axis = [], 0
     for item in items:
         if not isinstance(item, int):
@@ -164,11 +164,11 @@ def _unslice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     g = w.emit("Unsqueeze", g, w.ints(*single)) if single else g
     for i, item in enumerate(kept):
         if item != (None, None, None):
-            g = _spread(w, g, i, item, x)
+            g = _scatter_axis(w, g, i, item, x)
     return g if g != xs[0] else w.emit("Identity", g)
 
 
-def _spread(w: OnnxGraphBuilder, g: str, axis: int, item: Any, x: Node) -> str:
+def _scatter_axis(w: OnnxGraphBuilder, g: str, axis: int, item: Any, x: Node) -> str:
     """Spread g along an axis of x; its positions may be known at run time only."""
     rank = w.rank(x)
     widths = [0] * (2 * rank)
@@ -182,14 +182,14 @@ def _spread(w: OnnxGraphBuilder, g: str, axis: int, item: Any, x: Node) -> str:
         source[places] = np.arange(len(places))
         return str(w.emit("Gather", longer, w.constant(source, np.int64), axis=axis))
     length = w.emit("Gather", w.shape(x), w.ints(axis))
-    chosen = _sliced(w, _numbers(w, length), (key,), 1)
+    chosen = _emit_slice(w, _emit_range(w, length), (key,), 1)
     count = w.emit("Shape", chosen)
     none = w.emit("Expand", count, length)
-    place = w.emit("ScatterElements", none, chosen, _numbers(w, count), axis=0)
+    place = w.emit("ScatterElements", none, chosen, _emit_range(w, count), axis=0)
     return str(w.emit("Gather", longer, place, axis=axis))
 
 
-def _numbers(w: OnnxGraphBuilder, count: str) -> str:
+def _emit_range(w: OnnxGraphBuilder, count: str) -> str:
     """Write the numbers 0, 1, 2, … up to a count."""
     zero, one = w.constant(0, np.int64), w.constant(1, np.int64)
     return str(w.emit("Range", zero, w.reshape(count, w.constant([], np.int64)), one))
@@ -198,21 +198,21 @@ def _numbers(w: OnnxGraphBuilder, count: str) -> str:
 @register_writer(put_slice)
 def _put_slice(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     x = node.inputs[0]
-    if known(x):
+    if has_known_shape(x):
         numbers = np.arange(math.prod(shape_of(x))).reshape(shape_of(x))
         places = w.constant(numbers[numpy_key(node.attrs["key"])], np.int64)
     else:
-        all_ = w.reshape(_numbers(w, w.emit("Size", xs[0])), w.shape(x))
-        places = _sliced(w, all_, node.attrs["key"], w.rank(x))
-    return _put_flat(w, x, xs[0], xs[1], places)
+        all_ = w.reshape(_emit_range(w, w.emit("Size", xs[0])), w.shape(x))
+        places = _emit_slice(w, all_, node.attrs["key"], w.rank(x))
+    return _emit_put(w, x, xs[0], xs[1], places)
 
 
 @register_writer(put)
 def _put(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
-    return _put_flat(w, node.inputs[0], xs[0], xs[1], w.cast(xs[2], np.int64))
+    return _emit_put(w, node.inputs[0], xs[0], xs[1], w.cast(xs[2], np.int64))
 
 
-def _put_flat(w: OnnxGraphBuilder, x: Node, name: str, values: str, places: str) -> str:
+def _emit_put(w: OnnxGraphBuilder, x: Node, name: str, values: str, places: str) -> str:
     shape = w.emit("Shape", places)
     flat = w.reshape(name, w.ints(-1))
     updates = w.reshape(w.emit("Expand", values, shape), w.ints(-1))
@@ -223,14 +223,14 @@ def _put_flat(w: OnnxGraphBuilder, x: Node, name: str, values: str, places: str)
 # ---- Positions that are data --------------------------------------------------------------------
 
 
-def _whole(w: OnnxGraphBuilder, x: str, node: Node) -> str:
+def _as_int64(w: OnnxGraphBuilder, x: str, node: Node) -> str:
     return x if node.dtype == np.int64 else w.cast(x, np.int64)
 
 
-def _together(w: OnnxGraphBuilder, node: Node, xs: list[str], first: int) -> str:
+def _join_positions(w: OnnxGraphBuilder, node: Node, xs: list[str], first: int) -> str:
     """Join positions for several axes into one operand, along its last axis."""
     sources = node.inputs[first:]
-    names = [_whole(w, x, s) for x, s in zip(xs[first:], sources, strict=True)]
+    names = [_as_int64(w, x, s) for x, s in zip(xs[first:], sources, strict=True)]
     if len({s.spec.shape for s in sources}) > 1:
         zero = w.constant(0, np.int64)
         all_ = names[0]
@@ -240,7 +240,7 @@ def _together(w: OnnxGraphBuilder, node: Node, xs: list[str], first: int) -> str
     return str(w.emit("Concat", *(w.emit("Unsqueeze", n, w.ints(-1)) for n in names), axis=-1))
 
 
-def _front(rank: int, axis: int, count: int) -> list[int]:
+def _axes_to_front(rank: int, axis: int, count: int) -> list[int]:
     """Return the order of axes that moves `count` of them, from `axis` on, to the front."""
     moved = list(range(axis, axis + count))
     return moved + [i for i in range(rank) if i not in moved]
@@ -252,9 +252,9 @@ def _take(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     rank = w.rank(x)
     axis = node.attrs.get("axis", 0) % rank
     if count == 1:
-        return w.emit("Gather", xs[0], _whole(w, xs[1], node.inputs[1]), axis=axis)
-    order = _front(rank, axis, count)
-    y = w.emit("GatherND", w.emit("Transpose", xs[0], perm=order), _together(w, node, xs, 1))
+        return w.emit("Gather", xs[0], _as_int64(w, xs[1], node.inputs[1]), axis=axis)
+    order = _axes_to_front(rank, axis, count)
+    y = w.emit("GatherND", w.emit("Transpose", xs[0], perm=order), _join_positions(w, node, xs, 1))
     inner = w.rank(node) - (rank - count)
     back = [*range(inner, inner + axis), *range(inner), *range(inner + axis, w.rank(node))]
     return w.emit("Transpose", y, perm=back)
@@ -265,27 +265,27 @@ def _add_at(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     g, x = node.inputs[:2]
     count, rank = len(node.inputs) - 2, w.rank(x)
     axis = node.attrs.get("axis", 0) % rank
-    order = _front(rank, axis, count)
+    order = _axes_to_front(rank, axis, count)
     inner = w.rank(g) - (rank - count)
     turn = [*range(axis, axis + inner), *range(axis), *range(axis + inner, w.rank(g))]
     updates = w.emit("Transpose", xs[0], perm=turn) if axis else xs[0]
     zeros = w.emit("Expand", w.like(0, g), w.shape(x))
     zeros = w.emit("Transpose", zeros, perm=order) if axis else zeros
-    places = _together(w, node, xs, 2)
+    places = _join_positions(w, node, xs, 2)
     y = w.emit("ScatterND", zeros, places, updates, reduction="add")
     return w.emit("Transpose", y, perm=np.argsort(order).tolist()) if axis else y
 
 
 @register_writer(ops.gather)
 def _gather(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
-    places = _whole(w, xs[1], node.inputs[1])
+    places = _as_int64(w, xs[1], node.inputs[1])
     return w.emit("GatherElements", xs[0], places, axis=int(node.attrs["axis"]))
 
 
 @register_writer(ops.scatter_add)
 def _scatter_add(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
     zeros = w.emit("Expand", w.like(0, node), w.shape(node.inputs[1]))
-    places = _whole(w, xs[2], node.inputs[2])
+    places = _as_int64(w, xs[2], node.inputs[2])
     axis = int(node.attrs["axis"])
     return w.emit("ScatterElements", zeros, places, xs[0], axis=axis, reduction="add")
 
@@ -317,7 +317,7 @@ def _piece(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
 # ---- Computed lengths ---------------------------------------------------------------------------
 
 
-def _lengths(w: OnnxGraphBuilder, node: Node) -> str:
+def _emit_lengths(w: OnnxGraphBuilder, node: Node) -> str:
     """Write the lengths that the attribute `shape` describes, as a value."""
 
     def one(length: Any) -> str:
@@ -333,14 +333,14 @@ def _lengths(w: OnnxGraphBuilder, node: Node) -> str:
 
 @register_writer(ops.lengths_of)
 def _lengths_of(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
-    return w.emit("Identity", _lengths(w, node))
+    return w.emit("Identity", _emit_lengths(w, node))
 
 
 @register_writer(ops.reshape_by)
 def _reshape_by(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
-    return w.reshape(xs[0], _lengths(w, node))
+    return w.reshape(xs[0], _emit_lengths(w, node))
 
 
 @register_writer(ops.broadcast_by)
 def _broadcast_by(w: OnnxGraphBuilder, node: Node, xs: list[str]) -> Any:
-    return w.emit("Expand", xs[0], _lengths(w, node))
+    return w.emit("Expand", xs[0], _emit_lengths(w, node))
