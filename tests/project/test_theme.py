@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from looks import CHARACTERS
+from looks import CHARACTERS, contrast
 from matplotlib.ft2font import FT2Font
 
 from viz.picture import look, theme
@@ -28,15 +28,15 @@ FILLS = {"paper": TEXTS[:-2], "card": TEXTS[:-2], "ran": ("ink", "soft", "grad",
 def test_words_can_be_read_on_every_fill(fill: str, dark: int) -> None:
     for token in FILLS[fill]:
         pair = theme.TOKENS[token][dark], theme.TOKENS[fill][dark]
-        assert theme.contrast(*pair) >= 4.5, token
+        assert contrast(*pair) >= 4.5, token
 
 
 @pytest.mark.parametrize("dark", [0, 1], ids=["light", "dark"])
 def test_lines_can_be_seen_on_paper(dark: int) -> None:
     for token in ("line", "soft", "built", "run", "grad", "now", "bad"):
-        assert theme.contrast(theme.TOKENS[token][dark], theme.TOKENS["paper"][dark]) >= 3, token
-    assert theme.contrast(theme.TOKENS["bad"][dark], theme.TOKENS["spoilt"][dark]) >= 4.5
-    assert theme.contrast(theme.TOKENS["ink"][dark], theme.TOKENS["lit"][dark]) >= 4.5
+        assert contrast(theme.TOKENS[token][dark], theme.TOKENS["paper"][dark]) >= 3, token
+    assert contrast(theme.TOKENS["bad"][dark], theme.TOKENS["spoilt"][dark]) >= 4.5
+    assert contrast(theme.TOKENS["ink"][dark], theme.TOKENS["lit"][dark]) >= 4.5
 
 
 # How colours look to those who lack one kind of cone: G. Machado, M. Oliveira, L. Fernandes, A
@@ -82,15 +82,15 @@ def test_dots_are_seen() -> None:
 
 
 def test_contrast_of_known_pairs() -> None:
-    assert theme.contrast("#000000", "#FFFFFF") == pytest.approx(21)
-    assert theme.contrast("#FFFFFF", "#000000") == pytest.approx(21)
-    assert theme.contrast("#777777", "#777777") == 1
-    assert theme.contrast("#767676", "#FFFFFF") == pytest.approx(4.54, abs=0.01)
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#FFFFFF", "#000000") == pytest.approx(21)
+    assert contrast("#777777", "#777777") == 1
+    assert contrast("#767676", "#FFFFFF") == pytest.approx(4.54, abs=0.01)
 
 
 def test_a_wrong_colour_is_quoted() -> None:
     with pytest.raises(ValueError, match="#RRGGBB, got 'red'"):
-        theme.contrast("red", "#FFFFFF")
+        contrast("red", "#FFFFFF")
 
 
 def test_the_font_is_small_and_named_as_matplotlib_expects() -> None:

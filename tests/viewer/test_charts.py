@@ -14,6 +14,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
+from looks import contrast
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -23,7 +24,6 @@ from viz.charts.chart import PHONE, SCREEN, WIDE
 from viz.charts.image import size_of
 from viz.picture import theme
 from viz.picture.style import COLORS, CURVES, MODES
-from viz.picture.theme import contrast
 
 TITLE, X, Y = ("Training loss", "训练损失"), ("step", "步"), ("loss", "损失")
 HOSTILE = '"><script>alert(1)</script> $x$ $'

@@ -131,26 +131,3 @@ MARKS = {
     "kept": Mark("run", "solid", "ran", "★", 2.5),
     "again": Mark("soft", "dotted", "none", "☆", 1.8),
 }
-
-
-def contrast(a: str, b: str) -> float:
-    """Return the contrast ratio of two colours ``#RRGGBB``, from 1 (equal) to 21.
-
-    Text needs at least 4.5, lines and shapes 3. Source: WCAG 2.2, success criteria 1.4.3, 1.4.11.
-
-    >>> round(contrast("#000000", "#FFFFFF"), 2)
-    21.0
-    """
-    dark, light = sorted([_luminance(a), _luminance(b)])
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(color: str) -> float:
-    """Return the relative luminance of a colour, from 0 (black) to 1 (white)."""
-    if len(color) != 7 or color[0] != "#":
-        raise ValueError(f"contrast: a colour is written #RRGGBB, got {color!r}")
-    channels = [value / 255 for value in bytes.fromhex(color[1:])]
-    red, green, blue = (
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
