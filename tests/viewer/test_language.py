@@ -132,7 +132,12 @@ def test_the_first_language_is_the_readers_and_what_was_typed_holds_everywhere(
     assert (shown[0].language, shown[0].guessed, get_language()) == (first, guessed, first)
     assert user_files.choices() == {}, "a guess is not a choice"
     other = "en" if first == "zh" else "zh"
-    shown[0].language = other  # as the browser sets it
+    shown[0].set_state({"guessed": True, "language": other})  # as a browser reports its own
+    monkeypatch.setattr(module, "_switch", None)  # another notebook, perhaps in another browser
+    viz.language()
+    guesses = other if guessed else first
+    assert (shown[-1].language, shown[-1].guessed, get_language()) == (guesses, guessed, guesses)
+    shown[-1].set_state({"guessed": False, "language": other})  # as a click
     for _ in range(2):
         viz.language()
         assert (shown[-1].language, shown[-1].guessed) == (other, False)

@@ -38,16 +38,19 @@ function render({ model, el }) {
   };
   const buttons = Object.entries(CHOICES).map(([code, words]) => {
     const button = add(group, "button", words);
-    Object.assign(button, { type: "button", onclick: () => choose(code) });
+    button.type = "button";
     button.dataset.code = code;
+    button.onclick = () => {
+      model.set("guessed", false);
+      choose(code);
+    };
     return button;
   });
   const show = () => {
     const language = model.get("language");
     const page = el.closest(".jp-Notebook, body");
-    if (!page) return;
-    page.dataset.mgLanguage = language;
-    for (const b of buttons) b.setAttribute("aria-pressed", String(b.dataset.code === language));
+    if (page) page.dataset.mgLanguage = language;
+    for (const b of buttons) b.setAttribute("aria-pressed", b.dataset.code === language);
   };
   model.on("change:language", show);
   if (model.get("guessed")) {

@@ -48,14 +48,15 @@ class LanguageSwitch(anywidget.AnyWidget):
         super().__init__()
         self.on_msg(self._answer)
 
-    @traitlets.observe("language")
+    @traitlets.observe("language", "guessed")
     def _follow(self, change: Any) -> None:
-        messages.set_language(change["new"])
+        messages.set_language(cast(Any, self.language))
         if not self._following:
-            self._keep({"language": change["new"], "instead": self._requested})
+            kind = "guess" if self.guessed else "language"
+            self._keep({kind: self.language, "instead": self._requested})
 
     def _keep(self, choice: dict[str, Any]) -> None:
-        self._choice, self.guessed = choice, False
+        self._choice = choice
         user_files.choose("language", choice)
 
     def follow(self, code: str | None) -> None:
@@ -72,7 +73,8 @@ class LanguageSwitch(anywidget.AnyWidget):
             self._keep({"language": chosen, "instead": code})
         self._requested, self._following = code, True
         self.guessed = chosen is None and "MINIGRAD_LANGUAGE" not in os.environ
-        self.language = chosen or terminal.language()
+        guess = choice.get("guess") if self.guessed else None  # holds until a browser reports
+        self.language = chosen or (guess if guess in CODES else terminal.language())
         self._following = False
         messages.set_language(cast(Any, self.language))
 
