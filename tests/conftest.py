@@ -19,10 +19,10 @@ from _pytest.doctest import DoctestModule
 from covering import few
 from fixtures import english, own_graph  # noqa: F401 - fixtures of all files
 
-from minigrad.compiler.c import cache, compiler, library
 from minigrad.control import untaken_branch_nan
 from minigrad.diagnostics.messages import set_language
 from minigrad.dynamic.fast_paths import PLAIN
+from minigrad.interop.c import cache, compiler, library
 from minigrad_lessons.lesson import my_engine, verdicts
 from viz.picture import layout, place
 from viz.words.text import ROWS

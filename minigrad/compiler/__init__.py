@@ -1,9 +1,9 @@
-"""The compiled executor: a graph as a text of calls into memory planned beforehand, which runs.
+"""The compiled executor: a graph as a list of calls into memory planned beforehand.
 
-`layout` says what becomes of each node, whatever the sizes; `builder` makes the memory and the
-calls for inputs of certain sizes, with the functions that `kernels` chooses; `planned` writes them
-as lines, with the bodies of branches and loops, and `source` puts the text together; `bound` runs
-it; `program` is what the user holds.
+`passes` decides what becomes of each node (`layout`) and where its value lies (`plan`). `builder`
+makes the memory and the calls for inputs of certain sizes, with the functions that one of the
+`executors` chooses; `specialized` runs them, and `text` prints them, with the bodies of branches
+and loops. `program` is what the user holds.
 """
 
 from minigrad.compiler.executors import EXECUTORS

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.compiler.executors import Choose, batch_last, expand, region_of, tiled
-from minigrad.compiler.layout import Layout, Specs, concrete_specs, is_known, shape_of
-from minigrad.compiler.plan import Arena, Plan, Request, separate_buffers, share_buffers
-from minigrad.compiler.regions import Place, Region
+from minigrad.compiler.executors import Choose, batch_last, expand, tiled
 from minigrad.compiler.slots import CallList, Slot, base_of, batch_first, like
 from minigrad.core import Array, Spec
 from minigrad.ops import parts, state
+from minigrad.passes.layout import Layout, Specs, concrete_specs, is_known, shape_of
+from minigrad.passes.plan import Arena, Plan, Request, separate_buffers, share_buffers
+from minigrad.passes.regions import Place, Region, region_of
 from minigrad.static import Node
 from minigrad.static.fused import FUSED
 

@@ -1,39 +1,42 @@
 """Which functions compute a node: those of NumPy, the operator's own, or an executor's.
 
-An executor is a choice of kernels. `choose(node, results, operands)` is asked for every node whose
-values all lie in known places, with their specs; it returns a function that takes the arrays of the
-results, then those of the operands, or None: then the operator is called as everywhere else.
-
-This is the one entry point to `compiler.numpy` and `compiler.c`, which are there for speed alone.
+This is the one entry point to `compiler.numpy`, which is there for speed alone. An executor that
+leads out of NumPy enters itself in the table, as C does in `interop.c`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from minigrad.compiler.c import kernels as native
-from minigrad.compiler.c.joining import JoinedKernels as JoinedKernels
-from minigrad.compiler.c.joining import join_kernels as join_kernels
-from minigrad.compiler.c.joining import with_c_source as with_c_source
 from minigrad.compiler.numpy.convolution import batch_last as batch_last
 from minigrad.compiler.numpy.operators import expand as expand
 from minigrad.compiler.numpy.tiles import Tiles as Tiles
-from minigrad.compiler.regions import Region
+from minigrad.compiler.slots import KernelCall, Slot
 from minigrad.core import Spec
-from minigrad.static import Graph, Node
+from minigrad.passes.regions import region_of
+from minigrad.static import Node
 from minigrad.static.fused import FUSED
 
 Kernel = Callable[..., Any]
 Choose = Callable[[Node, Sequence[Spec], Sequence[Spec]], Kernel | None]
 
 
-def region_of(body: Graph) -> Region:
-    """Return the steps of a fused region, made once and kept with its body."""
-    found: Region | None = body.notes.get(Region)
-    if found is None:
-        found = body.notes[Region] = Region(body)
-    return found
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """A choice of kernels, and what becomes of their calls.
+
+    `choose(node, results, operands)` is asked for every node whose values all lie in known places,
+    with their specs; it returns a function that takes the arrays of the results, then those of the
+    operands, or None: then the operator is called as everywhere else. `join(calls, slots)` makes
+    one call of several neighbours, a `JoinedCalls`; `annotate(calls, text)` adds to the program's
+    text what was made for these calls.
+    """
+
+    choose: Choose
+    join: Callable[[Sequence[KernelCall], Mapping[Node, Slot]], list[KernelCall]] | None = None
+    annotate: Callable[[Sequence[KernelCall], str], str] | None = None
 
 
 def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:
@@ -46,10 +49,5 @@ def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kern
     return tiles if tiles.count > 1 else None
 
 
-def compiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:
-    """Return a C function if there is a compiler and C can do it, else tiles."""
-    return native.kernel(node, results, operands) or tiled(node, results, operands)
-
-
-# By the name of an executor its choice of kernels; the reference has none and calls no program.
-EXECUTORS: dict[str, Choose] = {"numpy": tiled, "c": compiled, "js": tiled}
+# By name; the reference has no kernels to choose and calls no program.
+EXECUTORS = {"numpy": Executor(tiled), "js": Executor(tiled)}

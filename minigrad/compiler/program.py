@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.compiler.executors import EXECUTORS, with_c_source
+from minigrad import passes
+from minigrad.compiler.executors import EXECUTORS
 from minigrad.compiler.js.writer import write as write_javascript
-from minigrad.compiler.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiler.memory import DoubleBuffer
-from minigrad.compiler.plan import Plan, Planner, plan_with, share_buffers
 from minigrad.compiler.schedule.parallel import Costs, Parallel
 from minigrad.compiler.schedule.schedule import Place, Schedule
 from minigrad.compiler.specialized import SpecializedProgram
@@ -30,6 +29,8 @@ from minigrad.diagnostics.arguments import expect, number, refuse, whole
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
+from minigrad.passes.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
+from minigrad.passes.plan import Plan, Planner, plan_with, share_buffers
 from minigrad.static import Graph, Node, bodies_of
 from minigrad.static.feeds import check_feeds
 from minigrad.static.handlers import HANDLERS, Variables, expect_fed
@@ -86,7 +87,7 @@ class Program(ProgramMethods):
         if planner is not None and (executor == REFERENCE or not callable(planner)):
             raise refuse("compile", "planner", planner, fill("expect_planner", executor=executor))
         self._planner = functools.partial(plan_with, planner) if planner else share_buffers
-        self.graph = graph.optimize() if optimize else graph
+        self.graph = passes.optimize(graph) if optimize else graph
         self.executor, self.optimized = executor, optimize
         variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
         self.variables: Variables = variables if session is None else session.variables
@@ -169,9 +170,9 @@ class Program(ProgramMethods):
             self._layouts[kinds] = Layout(self.graph, kinds, specs)
             if events.listeners:
                 events.emit("compiled", None, self)
-        choose = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
+        chosen = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
         bound = SpecializedProgram(
-            self._layouts[kinds], specs, choose, self._pairs, apart, self._planner
+            self._layouts[kinds], specs, chosen, self._pairs, apart, self._planner
         )
         if events.listeners:
             events.emit("bound", None, self)
@@ -290,7 +291,8 @@ class Program(ProgramMethods):
             written: str = self._turn.look(self._javascript)
             return written
         text: str = self._turn.look(self._program_text)[0]
-        return text if self.executor == REFERENCE else with_c_source(self.bound.flat, text)
+        annotate = None if self.executor == REFERENCE else self.bound.executor.annotate
+        return annotate(self.bound.flat, text) if annotate else text
 
     def _javascript(self) -> str:
         bound = self.bound

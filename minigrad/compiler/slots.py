@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiler.plan import align, aligned_memory
 from minigrad.core import Array, Attrs, Spec
+from minigrad.passes.plan import align, aligned_memory
 from minigrad.static import Node
 
 FIXED = ("planned", "scratch", "constant")  # kinds of memory that stay where they are
@@ -123,6 +123,12 @@ class KernelCall:
                 x.follow()
                 moving = True
         return function, arguments if moving else tuple(arguments)
+
+
+class JoinedCalls:
+    """Several calls as one function; `node` is the first one's, or that of the one that failed."""
+
+    node: Node
 
 
 class Scratch:

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler.builder import Builder
-from minigrad.compiler.executors import Choose, JoinedKernels, join_kernels
-from minigrad.compiler.layout import Layout, Specs
+from minigrad.compiler.executors import Executor
 from minigrad.compiler.memory import DoubleBuffer, outside_arena, unshared
-from minigrad.compiler.plan import Lifetime, Plan, Request, share_buffers
-from minigrad.compiler.slots import KernelCall, Slot
+from minigrad.compiler.slots import JoinedCalls, KernelCall, Slot
 from minigrad.compiler.text.program import FILE, Text, write
 from minigrad.core import STOPS, Array, Spec, events, explain, float32, silence, spec_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
 from minigrad.ops import state
+from minigrad.passes.layout import Layout, Specs
+from minigrad.passes.plan import Lifetime, Plan, Request, share_buffers
 from minigrad.static import Node
 from minigrad.static.handlers import HANDLERS, RunState, Variables, value_of
 
@@ -61,13 +61,13 @@ class SpecializedProgram:
         self,
         layout: Layout,
         specs: Specs,
-        choose: Choose,
+        executor: Executor,
         pairs: dict[Node, DoubleBuffer],
         apart: bool = False,
         planner: Callable[[Sequence[Request]], Plan] = share_buffers,
     ) -> None:
-        self.layout, self.specs = layout, specs
-        self.built = built = Builder(layout, specs, choose, apart, planner=planner)
+        self.layout, self.specs, self.executor = layout, specs, executor
+        self.built = built = Builder(layout, specs, executor.choose, apart, planner=planner)
         self.plan, self.arena, self.scratch_bytes = built.plan, built.arena, built.scratch_bytes
         self.calls, self.slots, self.scratch = built.calls, built.slots, built.scratch_blocks
         self._run = RunState({}, {}, None)
@@ -96,7 +96,8 @@ class SpecializedProgram:
     @functools.cached_property
     def flat(self) -> list[KernelCall]:
         """The calls of a run: neighbouring kernels in C are one."""
-        return join_kernels([x for x in self.calls if x.node not in self.layout.noted], self.slots)
+        calls = [x for x in self.calls if x.node not in self.layout.noted]
+        return self.executor.join(calls, self.slots) if self.executor.join else calls
 
     @functools.cached_property
     def text(self) -> Text:
@@ -106,7 +107,7 @@ class SpecializedProgram:
     @functools.cached_property
     def shown(self) -> Text:
         """The text with each C kernel as a call of its own."""
-        alone = not any(isinstance(call.function, JoinedKernels) for call in self.flat)
+        alone = not any(isinstance(call.function, JoinedCalls) for call in self.flat)
         return self.text if alone else write(self.built, self.calls, self._buffers)
 
     @functools.cached_property
@@ -349,7 +350,7 @@ class SpecializedProgram:
 
 def _node_of(call: KernelCall) -> Node:
     """Return the node that a call belongs to."""
-    return call.function.node if isinstance(call.function, JoinedKernels) else call.node
+    return call.function.node if isinstance(call.function, JoinedCalls) else call.node
 
 
 def _listener_copy(value: Any) -> Any:

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiler.plan import depth_first
 from minigrad.compiler.program import Program
 from minigrad.compiler.schedule.parallel import TOUCH_VARIABLES
 from minigrad.compiler.schedule.schedule import Schedule, Task
@@ -31,6 +30,7 @@ from minigrad.diagnostics.messages import Pair, fill
 from minigrad.diagnostics.source import here
 from minigrad.interop.extra import import_extra
 from minigrad.ops import state
+from minigrad.passes.plan import depth_first
 from minigrad.saving import load_graph, save
 from minigrad.static import Graph, Node
 from minigrad.static.build import build_graph, placeholder

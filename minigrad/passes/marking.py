@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from minigrad.compiler.executors import region_of
-from minigrad.compiler.layout import RESHAPES, SOURCES
+from minigrad.passes.layout import RESHAPES, SOURCES
+from minigrad.passes.regions import region_of
 from minigrad.passes.rewrite import Change, Rewrite, frozen_graph, in_pipeline
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from minigrad.compiler.layout import RESHAPES, SOURCES, Layout, concrete_specs, kinds_of
-from minigrad.compiler.plan import share_buffers
 from minigrad.diagnostics.arguments import open_shape, whole
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
+from minigrad.passes.layout import RESHAPES, SOURCES, Layout, concrete_specs, kinds_of
+from minigrad.passes.plan import share_buffers
 from minigrad.passes.rewrite import Change, Rewrite, outermost
 from minigrad.static import Graph, Node
 

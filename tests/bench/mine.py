@@ -10,7 +10,7 @@ from models import Array, Conv, Layer, Linear, Model, curve, points
 
 import minigrad as mg
 from minigrad import compiler as compiled
-from minigrad.compiler.c import compiler
+from minigrad.interop.c import compiler
 
 EAGER = "minigrad eager"
 LAYERS = {"relu": mg.nn.ReLU, "pool": lambda: mg.nn.MaxPool2d(2), "flatten": mg.nn.Flatten}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
-from minigrad.compiler.regions import Region
+from minigrad.passes.regions import Region
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 

@@ -327,7 +327,7 @@ import os, signal, sys, threading, warnings
 import numpy as np
 import minigrad as mg
 from minigrad.core import events
-from minigrad.compiler.c import cache, compiler
+from minigrad.interop.c import cache, compiler
 from pathlib import Path
 
 cache.location = lambda: Path(sys.argv[1])

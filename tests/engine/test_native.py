@@ -16,13 +16,13 @@ import pytest
 from test_special_values import ELEMENTWISE
 
 import minigrad as mg
-from minigrad.compiler.c import cache, compiler, kernels, library
-from minigrad.compiler.c.blocks import CWriter
-from minigrad.compiler.c.joining import JoinedKernels
-from minigrad.compiler.c.kernels import Kernel
-from minigrad.compiler.c.scalars import literal
-from minigrad.compiler.c.units import CUnit
 from minigrad.core import REGISTRY, Spec, run_kernel, silently, spec_of
+from minigrad.interop.c import cache, compiler, kernels, library
+from minigrad.interop.c.blocks import CWriter
+from minigrad.interop.c.joining import JoinedKernels
+from minigrad.interop.c.kernels import Kernel
+from minigrad.interop.c.scalars import literal
+from minigrad.interop.c.units import CUnit
 
 pytestmark = [pytest.mark.compiler, pytest.mark.usefixtures("own_graph")]
 windows = pytest.mark.skipif(sys.platform == "win32", reason="Windows has access lists instead")

@@ -12,7 +12,7 @@ from hypothesis import given
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
-from minigrad.compiler.plan import depth_first
+from minigrad.passes.plan import depth_first
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -149,7 +149,7 @@ def test_planning_looks_at_few_buffers_for_each_value(monkeypatch: pytest.Monkey
         sizes.append(len(free))
         return bisect.bisect_left(free, pair)
 
-    monkeypatch.setattr("minigrad.compiler.plan.bisect", Counting(counted))
+    monkeypatch.setattr("minigrad.passes.plan.bisect", Counting(counted))
     plan = training(tanh, 200).compile(optimize=False).plan
     assert len(plan.buffers) < 210
     assert len(sizes) <= 3 * len(plan.lifetimes), "one search by halves for each, in both orders"

@@ -24,8 +24,8 @@ LAYERS = {
         ["backprop"],
         ["static", "dynamic"],
         ["control", "functions", "batching"],
-        ["compiler", "saving", "hybrid"],
-        ["passes", "nn"],
+        ["passes", "saving", "hybrid"],
+        ["compiler", "nn"],
         ["optim", "data", "interop"],
         ["methods"],  # of graphs and programs, that call what is above those
         ["_lazy_exports", "minigrad", "eager"],  # the first loads when it is asked for
@@ -59,7 +59,7 @@ LAYERS = {
 ENTRY_POINTS = {
     "minigrad.dynamic.fast_paths": "minigrad",
     "minigrad.compiler.numpy": "minigrad.compiler.executors",
-    "minigrad.compiler.c": "minigrad.compiler.executors",
+    "minigrad.interop.c": "minigrad.interop",
     "minigrad.batching": "minigrad._lazy_exports",
 }
 # Three rings: the core needs nothing else, the library needs the core, and bridges lead to other

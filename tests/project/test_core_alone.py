@@ -30,7 +30,7 @@ import tempfile
 with tempfile.TemporaryDirectory() as folder:
     mg.save(described(x), f"{folder}/it.graph")
     graph = mg.load_graph(f"{folder}/it.graph")
-program = mg.compile(mg.optimize(graph), optimize=False)
+program = mg.compile(graph)
 print(graph.text(), program({"x": 3.0}), program.source)
 """
 WALKS = {  # those of minigrad/README.md, what the library is for, and the rings that they need

@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MOST = {"minigrad": 1000, "viz": 620}  # lines of code that a tour asks anybody to read
-FAST = ("dynamic/fast_paths/", "compiler/", "batching/")  # for speed, or an extra
+FAST = ("dynamic/fast_paths/", "compiler/", "interop/c/", "batching/")  # for speed, or an extra
 WALK = re.compile(r"^### (\d) · .+", re.MULTILINE)
 STOP = re.compile(
     r"^\| (.+) \| \[`([\w/]+\.py)`\]\(([\w/.]+)\) \| ((?:`[\w.]+` ?)+) \| (\d+) \|$", re.MULTILINE

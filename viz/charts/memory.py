@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler import Program
-from minigrad.compiler.plan import ALIGNMENT
 from minigrad.dynamic.tensor import Tensor
+from minigrad.passes.plan import ALIGNMENT
 from minigrad.static import Node
 from viz.charts.caption import BEHIND, axes_width, caption, is_slim
 from viz.charts.chart import Chart, Row

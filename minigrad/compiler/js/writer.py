@@ -17,13 +17,13 @@ from minigrad import control
 from minigrad.compiler.js import scalars
 from minigrad.compiler.js.kernels import KERNELS, KernelCall, Shape, broadcast_strides, strides
 from minigrad.compiler.js.scalars import TYPED_ARRAYS, expression, literal, quote
-from minigrad.compiler.layout import Layout, Specs, concrete_specs, is_known, kinds_of, shape_of
-from minigrad.compiler.plan import Plan, share_buffers
 from minigrad.core import Spec, TupleSpec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
 from minigrad.ops import parts, state
 from minigrad.ops.activations import FAR, NEAR
+from minigrad.passes.layout import Layout, Specs, concrete_specs, is_known, kinds_of, shape_of
+from minigrad.passes.plan import Plan, share_buffers
 from minigrad.static import Node, bodies_of
 from minigrad.static.fused import FUSED
 from minigrad.static.handlers import Variables

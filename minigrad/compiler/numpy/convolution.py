@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.compiler.layout import Layout, Specs
 from minigrad.compiler.numpy.expand import Expansion, keep_where, maximum, shaped, transposed
 from minigrad.compiler.slots import OUTWARD, CallList, Slot, base_of, batch_first
 from minigrad.core import Op
 from minigrad.ops.logic import BITS
 from minigrad.ops.parts import output
 from minigrad.ops.windows import Window, along
+from minigrad.passes.layout import Layout, Specs
 from minigrad.static import Node
 from minigrad.static.fused import FUSED
 

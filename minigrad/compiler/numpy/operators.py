@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from minigrad.compiler.numpy import convolution
 from minigrad.compiler.numpy import expand as plain
-from minigrad.compiler.regions import direct
 from minigrad.compiler.slots import CallList, Slot
 from minigrad.core import Op
+from minigrad.passes.regions import direct
 from minigrad.static import Node
 
 EXPANSIONS: dict[Op, plain.Expansion] = {**plain.EXPANSIONS, **convolution.EXPANSIONS}

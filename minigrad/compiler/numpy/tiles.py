@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler.numpy.operators import expand
-from minigrad.compiler.regions import TILE, Place, Region
 from minigrad.compiler.slots import CallList, Slot
 from minigrad.core import Array, Spec
+from minigrad.passes.regions import TILE, Place, Region
 
 
 class TileCalls(CallList):

@@ -11,7 +11,13 @@ import numpy as np
 from minigrad import control, ops
 from minigrad.compiler.builder import Builder
 from minigrad.compiler.executors import Tiles, tiled
-from minigrad.compiler.layout import (
+from minigrad.compiler.memory import DoubleBuffer, outside_arena, unshared
+from minigrad.compiler.slots import KernelCall, Slot
+from minigrad.compiler.text.lines import INDENT, Line, LineWriter, indent_lines
+from minigrad.compiler.text.names import literal
+from minigrad.diagnostics.errors import GraphError
+from minigrad.ops import parts, state
+from minigrad.passes.layout import (
     RESHAPES,
     SOURCES,
     Layout,
@@ -20,13 +26,7 @@ from minigrad.compiler.layout import (
     concrete_specs,
     kinds_of,
 )
-from minigrad.compiler.memory import DoubleBuffer, outside_arena, unshared
-from minigrad.compiler.plan import aligned_memory
-from minigrad.compiler.slots import KernelCall, Slot
-from minigrad.compiler.text.lines import INDENT, Line, LineWriter, indent_lines
-from minigrad.compiler.text.names import literal
-from minigrad.diagnostics.errors import GraphError
-from minigrad.ops import parts, state
+from minigrad.passes.plan import aligned_memory
 from minigrad.static import Graph, Node, bodies_of
 from minigrad.static.fused import FUSED
 from minigrad.static.run import Interpreter

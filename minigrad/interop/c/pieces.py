@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from minigrad.compiler.c.blocks import CFunction
-from minigrad.compiler.c.kernels import (
+from minigrad.compiler.slots import KernelCall, Slot
+from minigrad.core import Spec
+from minigrad.interop.c.blocks import CFunction
+from minigrad.interop.c.kernels import (
     Kernel,
     given_sum,
     is_elementwise,
@@ -21,8 +23,6 @@ from minigrad.compiler.c.kernels import (
     lengths_of,
     with_sums,
 )
-from minigrad.compiler.slots import KernelCall, Slot
-from minigrad.core import Spec
 
 
 def kernel_of(call: KernelCall) -> Kernel:

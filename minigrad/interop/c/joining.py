@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiler.c.kernels import AddressTable, Kernel
-from minigrad.compiler.c.pieces import fused_pieces, kernel_of
-from minigrad.compiler.c.units import CUnit, DriverCall
-from minigrad.compiler.slots import KernelCall, Slot
+from minigrad.compiler.executors import EXECUTORS, Executor, tiled
+from minigrad.compiler.slots import JoinedCalls, KernelCall, Slot
+from minigrad.core import Spec
+from minigrad.interop.c.kernels import AddressTable, Kernel, kernel
+from minigrad.interop.c.pieces import fused_pieces, kernel_of
+from minigrad.interop.c.units import CUnit, DriverCall
 from minigrad.ops import state
 from minigrad.static import Node
 
 
-class JoinedKernels:
+class JoinedKernels(JoinedCalls):
     """Several kernels, one after the other, as one function of C.
 
     moving: the slots whose arrays it is called with, as they may be others at each run.
@@ -161,3 +163,11 @@ def with_c_source(calls: Sequence[KernelCall], text: str) -> str:
         return text
     shown = text.replace("*/", "* /")
     return "\n".join([*(unit.source() for unit in units.values()), f"/*\n{shown}*/", ""])
+
+
+def compiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Any:
+    """Return a C function if there is a compiler and C can do it, else tiles."""
+    return kernel(node, results, operands) or tiled(node, results, operands)
+
+
+EXECUTORS["c"] = Executor(compiled, join_kernels, with_c_source)

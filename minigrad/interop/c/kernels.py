@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.compiler.c import convolution as images
-from minigrad.compiler.c import library, reductions
-from minigrad.compiler.c.blocks import CArray, CArrays, CFunction, c_identifier
-from minigrad.compiler.c.convolution import convolution
-from minigrad.compiler.c.loops import Body, elementwise
-from minigrad.compiler.c.products import product
-from minigrad.compiler.c.reductions import reduced_axes
-from minigrad.compiler.c.units import CUnit, DriverCall
 from minigrad.core import Array, Spec, TupleSpec
+from minigrad.interop.c import convolution as images
+from minigrad.interop.c import library, reductions
+from minigrad.interop.c.blocks import CArray, CArrays, CFunction, c_identifier
+from minigrad.interop.c.convolution import convolution
+from minigrad.interop.c.loops import Body, elementwise
+from minigrad.interop.c.products import product
+from minigrad.interop.c.reductions import reduced_axes
+from minigrad.interop.c.units import CUnit, DriverCall
 from minigrad.ops import state
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minigrad.compiler.c.blocks import CArray, CArrays, CFunction, CWriter
-from minigrad.compiler.c.scalars import c_type, expression, literal
+from minigrad.interop.c.blocks import CArray, CArrays, CFunction, CWriter
+from minigrad.interop.c.scalars import c_type, expression, literal
 from minigrad.ops import state
 from minigrad.static import Node
 

@@ -90,3 +90,11 @@ def _step(node: Node, sources: tuple[Place, ...], target: Place) -> RegionStep:
     if ufunc is not None:
         return RegionStep(node, ufunc, sources, target, {}, True)
     return RegionStep(node, node.op.run, sources, target, node.attrs, False)
+
+
+def region_of(body: Graph) -> Region:
+    """Return the steps of a fused region, made once and kept with its body."""
+    found: Region | None = body.notes.get(Region)
+    if found is None:
+        found = body.notes[Region] = Region(body)
+    return found

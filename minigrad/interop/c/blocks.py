@@ -8,8 +8,8 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
-from minigrad.compiler.c.scalars import C_TYPES, c_type
 from minigrad.core import Dim, Dtype, Shape, Spec
+from minigrad.interop.c.scalars import C_TYPES, c_type
 from minigrad.static import Node
 
 # The comment after a line, made only when shown: a text, a node that does a part of the

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from minigrad import ops
-from minigrad.compiler.c.blocks import WRITTEN, CArray, CArrays, CFunction, CWriter
-from minigrad.compiler.c.loops import Body, Nest
-from minigrad.compiler.c.reductions import Blocks
 from minigrad.core import Op
+from minigrad.interop.c.blocks import WRITTEN, CArray, CArrays, CFunction, CWriter
+from minigrad.interop.c.loops import Body, Nest
+from minigrad.interop.c.reductions import Blocks
 from minigrad.ops.windows import Window
 from minigrad.static import Node
 

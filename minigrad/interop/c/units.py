@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad.compiler.c import library
-from minigrad.compiler.c.blocks import OWN, CFunction, annotated
+from minigrad.interop.c import library
+from minigrad.interop.c.blocks import OWN, CFunction, annotated
 from minigrad.static import Node
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from minigrad import ops
-from minigrad.compiler.c.blocks import CArray, CArrays, CFunction, CWriter
-from minigrad.compiler.c.loops import advances
 from minigrad.core import Op
+from minigrad.interop.c.blocks import CArray, CArrays, CFunction, CWriter
+from minigrad.interop.c.loops import advances
 from minigrad.ops.shape import positive_axes
 from minigrad.static import Node
 

@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from minigrad import control, ops
-from minigrad.compiler.plan import Request, depth_first, share_buffers
 from minigrad.core import Spec, TupleSpec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
 from minigrad.ops import parts, state
+from minigrad.passes.plan import Request, depth_first, share_buffers
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED
 from minigrad.static.handlers import HANDLERS, number_counters

@@ -15,8 +15,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from minigrad.compiler.c.compiler import SUFFIX
 from minigrad.diagnostics import files
+from minigrad.interop.c.compiler import SUFFIX
 
 MOST = 512  # files; the oldest go first
 

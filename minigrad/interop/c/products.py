@@ -7,8 +7,8 @@ that it stays in registers. Large products are left to the BLAS library.
 from __future__ import annotations
 
 from minigrad import ops
-from minigrad.compiler.c.blocks import WRITTEN, CArrays, CFunction, CWriter
-from minigrad.compiler.c.loops import Body, Nest
+from minigrad.interop.c.blocks import WRITTEN, CArrays, CFunction, CWriter
+from minigrad.interop.c.loops import Body, Nest
 from minigrad.static import Node
 
 MOST = 1024  # elements of the matrix that is held

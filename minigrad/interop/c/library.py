@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from minigrad.compiler.c import cache, compiler
-from minigrad.compiler.c.compiler import FLAGS, SUFFIX, Compiler, CompilerError
 from minigrad.core.locks import Lock
 from minigrad.diagnostics import files
 from minigrad.diagnostics.messages import choose, fill
+from minigrad.interop.c import cache, compiler
+from minigrad.interop.c.compiler import FLAGS, SUFFIX, Compiler, CompilerError
 
 PRELUDE = r"""#include <math.h>
 #include <stdint.h>
