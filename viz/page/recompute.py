@@ -24,7 +24,7 @@ NUMBER = re.compile(
 HOLE = "\x01"  # on both sides of the number of a hole
 CHANGING = ("nodes", "frames", "texts", "swatches", "lanes", "verdict", "equal")
 LARGEST = 1_000_000  # bytes of a program
-TRIED, FEWEST = 2_000_000, 6  # bytes of content that are tried, but so many positions at least
+TRIED, FEWEST = 2_000_000, 4  # bytes of content that are tried, but so many positions at least
 
 
 def recomputed(
@@ -56,7 +56,7 @@ def recomputed(
                 return None
             if len(texts) == 1:
                 most = max(FEWEST, TRIED // len(texts[0]))
-                places = random.Random(0).sample(places, min(most, len(places)))
+                places[1:] = random.Random(0).sample(places[1:], min(most, len(places) - 1))
     except GraphError:
         return None
     fill = _with_holes(texts, found) if texts else None  # some have no sliders
