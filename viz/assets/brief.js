@@ -33,6 +33,12 @@ function rounded(text, wide) {
   return [text, ...fewer].find((one) => written(one) <= wide) ?? "";
 }
 
+/** A value as it fits beside a name, without the sign that it ran: the fill of its card says so. @param {string} name @param {string} value @param {number} wide */
+function besideName(name, value, wide) {
+  const left = wide - written(name) - 2.5 * BRIEF.edge;
+  return name && rounded(value.replace(/^✓ /, "").replace(" ", ""), left);
+}
+
 /**
  * Write on all cards and references of a box what they have room for at a scale, where it is too small
  * for their own words.
@@ -133,10 +139,12 @@ function brief(g, scale) {
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - BRIEF.edge) }));
-  if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
+  const beside = most === 1 && !strip && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room) : ""; // of a low card, in the line of its name
+  if (beside) lines[1].text = "";
+  else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
   for (const part of ["value", "grad"])
-    g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part));
+    g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part || (beside && part === "value")));
   const shown = lines[0].text ? some.filter(({ name }) => !without.includes(name)) : []; // the name first
   const word = most > Math.max(shown.length, pictures.length ? 2 : 1) && shown.length && !g.matches(".mg-gone") && g.querySelector(".mg-word");
   const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
@@ -145,7 +153,8 @@ function brief(g, scale) {
   const head = became.length ? 2 : 1; // lines above its pictures, or its calls
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
   const grids = pictures.map((slot) => slot.getAttribute("data-grid") ?? "");
-  const key = `${scale} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids}`;
+  const pair = without.includes("value") ? "" : beside;
+  const key = `${scale} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
@@ -164,7 +173,10 @@ function brief(g, scale) {
     const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
     const below = i < head ? (i + 1) * BRIEF.line - 1 : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
-    const line = shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group);
+    const half = (wide * scale) / 2 - 1.5 * BRIEF.edge;
+    const write = (/** @type {string} */ of, /** @type {object} */ at) => shape("text", { class: `mg-short-${of}`, y: y.toFixed(1), ...at }, group);
+    const line = write(name, pair ? { x: -half } : { "text-anchor": "middle" });
+    if (pair) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
     if (name === "word") bilingual([became[0], became[1]], line);
     else line.textContent = text;
   });
