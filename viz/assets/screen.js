@@ -6,7 +6,7 @@ const ALMOST = 0.92; // of its size, at which all of a card can still be read
 const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
 const SCORE = { part: 0.3, both: 0.45, most: 0.5, slim: 0.44 }; // of what there is, for a staff; for two; for all, where their code can be read then
 const SIDE = { most: 300, part: 0.6 }; // pixels, and of the width, that what is chosen takes (film.css)
-const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
+const SPACE = { aside: 22, above: 22, name: 28, words: 130 }; // pixels around a drawing, of its name above it, and beside it
 
 /** @param {Element} el @param {Data} data */
 function places(el, data) {
@@ -78,10 +78,15 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     const across = beside ? LANE * wide : wide;
     const ways = [sizes.length, ...(beside ? [] : [1])].map((rows) => {
       const columns = sizes.length / rows;
-      const scales = sizes.map(({ width, height, above }) =>
+      const named = (/** @type {boolean} */ aside) => sizes.map((size) => (aside ? { ...size, above: SPACE.above } : size));
+      const scaled = (/** @type {typeof sizes} */ all) => all.map(({ width, height, above }) =>
         Math.min(1, (across / columns - SPACE.aside) / width, (room / rows - above) / height));
-      const heights = sizes.map(({ height, above }, i) => Math.max(height * Math.max(0, scales[i]) + above, staff));
-      return { rows, seen: Math.min(...scales), heights, needed: rows > 1 ? sum(heights) : Math.max(...heights) };
+      const clear = scaled(named(true)).map((scale, i) => (across - sizes[i].width * scale) / 2);
+      const aside = !beside && rows > 1 && Math.min(...clear) > SPACE.words; // its name stands beside it
+      const parts = named(aside);
+      const scales = scaled(parts);
+      const heights = parts.map(({ height, above }, i) => Math.max(height * Math.max(0, scales[i]) + above, staff));
+      return { rows, aside, seen: Math.min(...scales), heights, needed: rows > 1 ? sum(heights) : Math.max(...heights) };
     });
     const best = ways.reduce((a, b) => (b.seen > a.seen || (b.seen === a.seen && b.needed < a.needed) ? b : a));
     const rows = best.heights.map((high) => `minmax(0, ${high.toFixed()}fr)`).join(" ");
@@ -89,7 +94,9 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
       : `minmax(0, 1fr) / repeat(${sizes.length}, minmax(0, 1fr))`;
     score.style.gridTemplateRows = beside ? rows : "";
     root.classList.toggle("mg-rows", best.rows > 1);
-    const needed = Math.max(best.needed, beside ? 0 : GRAPH * around) + around;
+    root.classList.toggle("mg-aside", best.aside);
+    const filled = beside || (!narrow && sizes.length > 1 && best.seen < NEAR); // small cards: more height would be air around them
+    const needed = Math.max(best.needed, filled ? 0 : GRAPH * around) + around;
     const least = root.matches(".mg-drawn") ? 0 : narrow ? SHORTEST.narrow : SHORTEST.wide;
     screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(least, Math.ceil(needed)))}px`);
     if (again && edges() !== edge) arrange(false); // sentences below each other are higher

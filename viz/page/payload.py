@@ -27,7 +27,7 @@ VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
 EACH_LIMIT = 100  # boxes in all drawings with one group open, which need no kernel to open
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
 # Pixels that a player has for a drawing, by how many there are: in a notebook, and on a phone.
-SIZES = {1: ((800, 350), (350, 400)), 2: ((800, 170), (165, 220))}
+SIZES = {1: ((800, 350), (350, 400)), 2: ((560, 170), (165, 220))}
 SLIM = 200  # of which its cards show tensors without their numbers
 NARROW_LIMIT = 40  # boxes; more of them are too small on a phone, however they are laid out
 WORDS = [
