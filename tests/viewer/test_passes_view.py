@@ -309,7 +309,7 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
     assert page.locator("figcaption").first.inner_text() == "fold_constants puts 6 in place of ×"
     assert "computed now" in page.locator(".mg-facts").inner_text()
     page.get_by_role("button", name="中文", exact=True).click()
-    assert "14 个节点" in page.locator(".mg-caption").inner_text()
+    assert "14\xa0个节点" in page.locator(".mg-caption").inner_text()
     assert "删除" in page.locator(".mg-legend").inner_text()
     assert page.locator(".mg-switches input").count() == 0, "nothing to switch without a kernel"
     assert "运行着的笔记本" in page.locator(".mg-switches").inner_text()

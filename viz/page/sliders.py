@@ -102,9 +102,7 @@ def kept(
     return [], []
 
 
-def grids(
-    sliders: Sequence[Slider],
-) -> Iterator[tuple[list[Slider], list[tuple[float, ...]]]]:
+def grids(sliders: Sequence[Slider]) -> Iterator[tuple[list[Slider], list[tuple[float, ...]]]]:
     """Yield the sliders with longer and longer steps, and where all of them together can be."""
     for stride in STRIDES if sliders else ():
         coarse = [replace(s, step=s.step * stride) for s in sliders]

@@ -98,7 +98,7 @@ RULES: tuple[Rule, ...] = (
     ("mg-heir", "mg-halo", {"display": "inline", "stroke": "built", "stroke-width": "1.4"}),
     *((f"mg-{kind}", "mg-line", {"stroke": "line"}) for kind in ("ghost", "absent")),
     *((f"mg-{kind}", "mg-tip", {"fill": "line"}) for kind in ("ghost", "absent", "gone")),
-    ("mg-gone", "mg-line", _outline("soft", "none", 1.6, DASHES["dotted"])),
+    ("mg-gone", "mg-line", _outline("line", "none", 1.4, DASHES["dotted"])),
     ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
     ("mg-new", "mg-tip", {"fill": "built"}),
     ("mg-freed", "mg-card", _outline("line", "none", 1.8, DASHES["dotted"])),

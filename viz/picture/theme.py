@@ -117,7 +117,7 @@ MARKS = {
     "absent": Mark("line", "dotted", "none", "·", 1.8),
     "baked": Mark("ink", "solid", "card", "!"),
     "wrong": Mark("bad", "solid", "spoilt", "✗", 1.4),
-    "gone": Mark("soft", "dotted", "none", "−", 2.0, True),
+    "gone": Mark("line", "dotted", "none", "−", 1.5, True),
     "idle": Mark("line", "solid", "none", "¬", 1.0, True),
     "new": Mark("built", "solid", "fresh", "+", 3.0, True),
     "heir": Mark("built", "solid", "card", "»", 1.4, True),

@@ -162,7 +162,9 @@ class _Rows:
             return [(last, points)]
         end = max(box.x + box.width for box in self.inside[first])
         begun, _ = _split(points, min(self.cuts[first], end + 1))
-        return [(first, begun), (last, _split(points, self.cuts[last - 1])[1])]
+        start = min(box.x for box in self.inside[last])
+        _, ended = _split(points, max(self.cuts[last - 1], start - 1))
+        return [(first, begun), (last, ended)]
 
     def _span(self, k: int) -> tuple[float, float, float, float]:
         """Return the edges of what is in a row: left, right, top, bottom."""
