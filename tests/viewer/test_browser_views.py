@@ -149,7 +149,7 @@ WRITTEN = """() => [...document.querySelectorAll('.mg-short')].map(short => shor
     ("name", "width", "said"),
     [
         ("step matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"]),
-        ("compare matrix", 770, ["1 -2 3 4", "0.5 -1"] * 2),  # its gradients are strips
+        ("compare matrix", 770, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),  # side by side in W
         ("compare matrix", 390, ["", ""] * 2),
     ],
 )

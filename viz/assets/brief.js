@@ -4,7 +4,8 @@ const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
-const [THIN, STRIP, DIGIT, LOW, SLIVER] = [8, 3, 10, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one that is alone, and of bars below it
+const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one on a cell, of one that is alone, and of bars below it
+const SIDES = 3; // pixels around a number
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 
@@ -28,7 +29,7 @@ function shortened(text, wide) {
 /** A value as it fits a width, with fewer digits if need be; "" where too little would be left. @param {string} text @param {number} wide */
 function rounded(text, wide) {
   const [, sign, number] = text.match(/^(∂ )?(-?[\d.]+(?:e[-+]?\d+)?)$/) ?? [];
-  const digits = /[e.]/.test(number ?? "") ? [4, 3, 2] : [4, 3];
+  const digits = /e/.test(number ?? "") ? [4, 3, 2, 1] : /\./.test(number ?? "") ? [4, 3, 2] : [4, 3];
   const fewer = number ? digits.map((most) => `${sign ?? ""}${Number(Number(number).toPrecision(most))}`) : [];
   return [text, ...fewer].find((one) => written(one) <= wide) ?? "";
 }
@@ -49,7 +50,7 @@ function abridge(box, scale) {
   const cards = frames.length ? [...box.querySelectorAll("g.node")].map(extent) : [];
   for (const g of frames) nameFrame(g, scale, cards);
   for (const g of box.querySelectorAll("g.node, .mg-ref")) {
-    if (scale < (g.matches(".node") ? SIGNED : FULL)) brief(g, scale);
+    if (scale < (g.matches(".node") ? SIGNED : FULL) || g.matches(".mg-compact")) brief(g, scale);
     else {
       g.querySelector(".mg-short")?.remove();
       for (const slot of g.querySelectorAll(".mg-swatch[data-own]")) setPlace(slot, slot.getAttribute("data-own") ?? "");
@@ -200,13 +201,13 @@ function cellsOf(grid, { x, y, ...by }, scale) {
   const alone = bars(grid) && down < DIGIT + SLIVER; // without bars beneath, each as wide as it is long
   const line = bars(grid) && !alone ? DIGIT : down; // of bars the numbers lie above
   const found = rows.flatMap((row, k) => {
-    const shares = row.map((number) => (alone ? written(number) + 3 : 1));
+    const shares = row.map((number) => (alone ? written(number) + SIDES : 1));
     const unit = broad / shares.reduce((a, b) => a + b, 0);
     let from = x * scale;
     return row.map((number, i) => {
       const across = shares[i] * unit;
       from += across;
-      return { x: from - across / 2, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35, text: down < (alone ? LOW : DIGIT - 0.1) ? "" : rounded(number, across - 3) };
+      return { x: from - across / 2, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35, text: down < (alone ? LOW : CELL) ? "" : rounded(number, across - (line === down && !alone ? 2 : SIDES)) };
     });
   });
   return found.every(({ text }) => text) ? found : null;
@@ -228,6 +229,9 @@ function beneath(slot, { x, y, across, down }, scale, [wide, high]) {
   return shape("rect", { class: "mg-short-sheet", ...at });
 }
 
+/** Few numbers as an attribute holds them: rows of them. @param {string[][]} [grid] */
+const gridded = (grid) => grid?.map((row) => row.join(" ")).join(";") ?? "";
+
 /** Where a swatch stands: at its own place, or for a while elsewhere. @param {Element} slot @param {string} place */
 function setPlace(slot, place) {
   if (!slot.hasAttribute("data-own")) slot.setAttribute("data-own", slot.getAttribute("transform") ?? "");
@@ -248,19 +252,36 @@ function enlarge(slots, wide, high, scale, top) {
   const room = high - from - (few ? edge / 2 : edge);
   const ways = [1, slots.length].map((columns) => {
     const [broad, each] = [(wide - edge) / columns, room / (slots.length / columns)];
-    return { columns, broad, each, by: Math.min((broad - edge) / SWATCH_WIDE, (each - edge / 2) / SWATCH_HIGH) };
+    return { columns, each, by: Math.min((broad - edge) / SWATCH_WIDE, (each - edge / 2) / SWATCH_HIGH) };
   });
   const lines = (/** @type {number} */ digit) => (grids[0].split(/;|^$/).filter(Boolean).length * digit) / scale + edge / 2;
   const beside = few ? room < (bars(grids[0]) ? lines(LOW) + STRIP / scale : (2 * THIN) / scale) : ways[1].by > ways[0].by;
-  const { columns, broad, each, by } = ways[beside ? 1 : 0];
   const need = [lines(DIGIT) + (bars(grids[0]) ? STRIP / scale : 0), lines(DIGIT), lines(LOW)].find((high) => room - high > STRIP / scale) ?? 0;
-  const first = columns === 1 && slots.length > 1 ? Math.max(each, need) : each;
-  return slots.map((slot, i) => {
-    const [column, low, part] = columns > 1 ? [i, from, each] : [0, i ? from + first : from, i ? room - first : slots.length > 1 ? first : each];
-    const [across, down] = few ? [(broad - edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : [by, by];
-    const x = edge / 2 + column * broad + (broad - across * SWATCH_WIDE) / 2;
-    const y = low + (part - edge / 2 - down * SWATCH_HIGH) / 2;
-    setPlace(slot, by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${across.toFixed(3)} ${down.toFixed(3)})` : "scale(0)");
-    return { x, y, across, down };
+  const numbers = grids.map((grid) => grid || (grids.find(Boolean) ?? "")); // a gradient to come is as large as its value
+  const placed = (/** @type {{columns: number, each: number, by: number}} */ { columns, each, by }, least = need) => {
+    const shares = numbers.map((grid) => (few && columns > 1 ? breadth(grid) : 1));
+    const first = columns === 1 && slots.length > 1 ? Math.max(each, least) : each;
+    let left = edge / 2;
+    return slots.map((_, i) => {
+      const broad = columns > 1 ? ((wide - edge) * shares[i]) / shares.reduce((a, b) => a + b) : wide - edge;
+      const [low, part] = columns > 1 || !i ? [from, first] : [from + first, room - first];
+      const [across, down] = few ? [(broad - (columns > 1 ? 2 : 1) * edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : [by, by];
+      const x = left + (broad - across * SWATCH_WIDE) / 2;
+      left += columns > 1 ? broad : 0;
+      return { x, y: low + (part - edge / 2 - down * SWATCH_HIGH) / 2, across, down, by };
+    });
+  };
+  const choices = few ? [placed(ways[0]), placed(ways[0], 0), placed(ways[1])] : [];
+  const whole = choices.find((places) => places.every((place, i) => cellsOf(numbers[i], place, scale))); // with all numbers
+  const chosen = whole ?? placed(ways[Number(beside)]);
+  chosen.forEach(({ x, y, across, down, by }, i) => {
+    setPlace(slots[i], by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${across.toFixed(3)} ${down.toFixed(3)})` : "scale(0)");
   });
+  return chosen;
+}
+
+/** How wide the numbers of a tensor are on its cells, in pixels. @param {string} grid */
+function breadth(grid) {
+  const rows = grid.split(";").map((row) => row.split(" ").map((number) => written(number) + SIDES));
+  return bars(grid) ? rows[0].reduce((a, b) => a + b) : rows[0].length * Math.max(...rows.flat());
 }

@@ -1,4 +1,5 @@
 // A card: what is known of the nodes it stands for at a step, as material and as words.
+const DOTS = 2; // cells of a strip for which dots have room
 const GIVEN = new Set(["input", "parameter", "variable", "constant"]); // what computes nothing
 
 /** What is known of the node that is there at a step: of one that was freed, the next call has put another in its place. @param {PlayedNode} node @param {number} index */
@@ -85,18 +86,22 @@ function card(g, members, calls) {
   const done = g.querySelector(".mg-done");
   halo(g);
   const cells = [...g.querySelectorAll(".mg-cell")].map((cell, i) => ({ g: cell, counts: calls[i] ?? [], seen: {} }));
-  if (cells.length < Number((name || sign).match(/ × (\d+)/)?.[1])) join(g); // each stands for several calls
+  if (cells.length < Number((name || sign).match(/ × (\d+)/)?.[1])) parted(g); // each stands for several calls
   return { g, id: g.id, kind, members, counts: calls.flat(), cells, parts, slots, done, whole, sign, title: name || sign, seen: {} };
 }
 
-/** Let the cells of a strip meet, as parts of one bar. @param {Element} g */
-function join(g) {
+/** Let the cells of a strip leave room for dots between both halves. @param {Element} g */
+function parted(g) {
   const cells = [...g.querySelectorAll(".mg-cell-card")];
-  const from = cells.map((cell) => Number(cell.getAttribute("x")));
+  const [[from], [top], [high]] = ["x", "y", "height"].map((name) => numbers(cells[0], name));
+  const step = (numbers(cells[1], "x")[0] - from) * (cells.length / (cells.length + DOTS));
+  const [half, gap] = [cells.length >> 1, Math.min(3, step - 1)];
   cells.forEach((cell, i) => {
-    cell.removeAttribute("rx");
-    if (i) cells[i - 1].setAttribute("width", String(from[i] - from[i - 1]));
+    cell.setAttribute("x", String(from + step * (i + (i < half ? 0 : DOTS))));
+    cell.setAttribute("width", String(step - gap));
   });
+  const d = [1, 3, 5].map((k) => `M${from + step * (half + (DOTS * k) / 6) - gap / 2} ${top + high / 2}h0`);
+  cells[half].after(shape("path", { class: "mg-cell-dots", d: d.join("") }));
 }
 
 /**
@@ -164,7 +169,7 @@ function write(card, row, text) {
  */
 function picture(card, of, code, grid) {
   const slot = card.slots[of];
-  slot?.setAttribute("data-grid", grid?.map((row) => row.join(" ")).join(";") ?? "");
+  slot?.setAttribute("data-grid", gridded(grid));
   if (!slot || (card.seen[`swatch ${of}`] ?? "") === code) return false;
   card.seen[`swatch ${of}`] = code;
   slot.innerHTML = code && swatch(code);

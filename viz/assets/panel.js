@@ -129,11 +129,15 @@ function pane(data, parent, choose, scale, each) {
           part.g.setAttribute("class", look);
           reword(part.g, data.signs[kind] === "" && data.legend[kind]);
         }
-        const seen = String(data.values[panel.held[part.g.id]]?.swatch ?? "");
+        const { swatch: code = "", grid } = data.values[panel.held[part.g.id]] ?? {};
+        const seen = code && `${code} ${gridded(grid)}`;
         if (said !== part.said && part.slot) part.slot.textContent = said;
         const badge = part.g.querySelector(".mg-badge");
         if (badge) badge.textContent = kind === "absent" ? "" : sign; // of a card too small for its value; dots say it themselves
-        if (seen !== part.seen && part.swatch) part.swatch.innerHTML = seen && swatch(seen);
+        if (seen !== part.seen && part.swatch) {
+          part.swatch.setAttribute("data-grid", gridded(grid));
+          part.swatch.innerHTML = code && swatch(String(code));
+        }
         if (part.card && (look !== part.look || said !== part.said || seen !== part.seen)) renewBrief(part.g);
         Object.assign(part, { look, said, seen });
       }

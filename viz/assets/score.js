@@ -33,6 +33,7 @@ const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colou
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
 const KEYS = { build: "built", gradients: "asked", run: "run", both: "both", backward: "gradient" }; // the marks of phases too narrow for their words
 const [PHASE_LETTER, AROUND_WORD, OF_EDGES, OF_MARK] = [12, 10, 4, 15]; // pixels of the letters of a phase, around its words, of its edges, and of one with its mark
+const HALVED = 0.52; // of its length, that a word of two halves needs in two lines
 const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
 const PAST_LAST = 3; // pixels from the last mark to the playhead behind it
 const TERSER = ["mg-brisk", "mg-terse"]; // how what is counted does
@@ -234,7 +235,7 @@ function staff(place, lane, data) {
     },
     /** The pixels of a row. */
     room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
-    /** Returns where its last mark ends. @param {number} left @param {number} column @param {Set<string>} brief kinds of phases that have their marks */
+    /** Returns where its last mark ends. @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words */
     draw(left, column, brief) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
@@ -260,8 +261,10 @@ function staff(place, lane, data) {
         style.left = `${from}px`;
         style.top = `${at.top + row * rows + 4}px`;
         style.width = `${width}px`;
-        classList.toggle("mg-bare", brief.has(kind));
-        classList.toggle("mg-sliver", width < (brief.has(kind) ? OF_MARK : 0));
+        const room = brief.get(kind);
+        classList.toggle("mg-two", room === "mg-two");
+        classList.toggle("mg-bare", room === "mg-bare");
+        classList.toggle("mg-sliver", width < (room === "mg-bare" ? OF_MARK : 0));
         classList.toggle("mg-hair", width < HAIR);
       });
       called.forEach((each, i) => {
@@ -310,17 +313,22 @@ function staff(place, lane, data) {
 }
 
 /**
- * The kinds of phases of which some have no room for their words, in the longer of the two languages or
- * as they are shown: all of these have their marks.
+ * How the kinds of phases are shown of which some have no room for their words, in the longer of the two
+ * languages or as they are shown: in two lines, or by their marks.
  * @param {HTMLElement} place @param {Pick<Scored, "lanes" | "words">} data @param {number} column
  */
 function wordless(place, { lanes, words }, column) {
-  const phases = lanes.flatMap(({ phases }) => phases);
   const shown = [...place.querySelectorAll(".mg-phase")];
-  for (const each of shown) each.classList.remove("mg-bare");
+  for (const each of shown) each.classList.remove("mg-bare", "mg-two");
   const long = once((/** @type {string} */ kind) => Math.max(...words[`phase_${kind}`].map((word) => measured(word.replace(CHINESE, "—"), PHASE_LETTER) + AROUND_WORD),
     ...shown.filter((each) => each.matches(`.mg-phase-${kind}`)).map((each) => (each.firstElementChild?.getBoundingClientRect().width ?? 0) + OF_EDGES)));
-  return new Set(phases.filter(([kind, start, end]) => (end - start + 0.92) * column < long(kind)).map(([kind]) => kind));
+  const found = new Map();
+  for (const [kind, start, end] of lanes.flatMap(({ phases }) => phases)) {
+    const wide = (end - start + 0.92) * column;
+    if (wide < long(kind) * (kind === "both" ? HALVED : 1)) found.set(kind, "mg-bare");
+    else if (wide < long(kind) && !found.has(kind)) found.set(kind, "mg-two");
+  }
+  return found;
 }
 
 /**
@@ -335,8 +343,13 @@ function rowNames(rows) {
 /** How many letters fit; rounding must not cost one that fits exactly. @param {number} room @param {number} letter */
 const fitting = (room, letter) => Math.floor(room / letter + 0.01);
 
-/** @param {string} code @param {number} most letters */
-const short = (code, most) => (code.length > most ? `${code.slice(0, Math.max(0, most - 1))}…` : code);
+/** A line of code, cut: of a dotted name the end is left, of what is returned the beginning. @param {string} code @param {number} most letters */
+function short(code, most) {
+  if (code.length <= most) return code;
+  const [own, left] = [code.replace(/^return /, ""), Math.max(0, most - 1)];
+  if (own.length <= most) return own;
+  return /^\w+(\.\w+)+$/.test(own) ? `…${own.slice(own.length - left)}` : `${own.slice(0, left)}…`;
+}
 
 /** Constants are dots beside what reads them. @param {Note} note */
 const drawnLarge = (note) => note[4] !== "constant";
@@ -404,8 +417,8 @@ function compose({ rest, past }, { rows, lives, phases, plan, columns }, notes, 
     run: columns ? [] : lives.flatMap(([i, , end], k) => (held[k] !== undefined && held[k] < end ? [`M${x(held[k])} ${row(i)}H${last(end)}`] : [])) };
   for (const [look, paths] of Object.entries(drawn)) {
     const life = shape("path", { class: `mg-lives mg-lives-${look}`, d: paths.join("") }, past);
-    if (small) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt" });
-    life.classList.toggle("mg-broad", small);
+    if (thin) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt" });
+    life.classList.toggle("mg-broad", thin);
   }
   for (const [kind, start, end] of phases) {
     const back = kind === "backward" ? -1 : 1;

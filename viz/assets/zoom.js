@@ -3,7 +3,7 @@
 const FULL = 11 / 12; // scale at which the smallest words of a card have 11 pixels, and all is shown
 const NEAR = 0.71; // down to which small words still fit when they are written larger
 const SIGNED = 11 / 16; // at which its sign and its value still have them where they stand
-const MARGIN = 20; // pixels of a box around its picture
+const [MARGIN, TIGHT] = [20, 4]; // pixels of a box around its picture, and of a compact one (film.css)
 const MOST = 4; // times its size
 
 /**
@@ -64,8 +64,10 @@ function zoomable(box, shared, words) {
   const fits = () => {
     const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
     if (!width || !room[0]) return 1;
-    return Math.min(1, (room[0] - MARGIN) / width, (room[1] - MARGIN) / height);
+    const around = compact() ? TIGHT : MARGIN;
+    return Math.min(1, (room[0] - around) / width, (room[1] - around) / height);
   };
+  const compact = () => Boolean(box.querySelector(".mg-compact")); // its words have their size at each scale
   const whole = () => shared.factor <= 1;
   const apply = () => {
     const svg = picture();
@@ -83,7 +85,7 @@ function zoomable(box, shared, words) {
     box.style.setProperty("--mg-scale", scale.toFixed(4));
     box.classList.toggle("mg-near", scale < FULL && scale >= NEAR);
     box.classList.toggle("mg-far", scale < NEAR);
-    box.classList.toggle("mg-brief", scale < SIGNED);
+    box.classList.toggle("mg-brief", scale < SIGNED || compact());
     const looks = box.closest(".mg-player")?.classList;
     looks?.toggle("mg-unseen", scale < PICTURED * (looks.contains("mg-unseen") ? SURE : 1)); // its swatches
     abridge(box, scale);
