@@ -150,10 +150,10 @@ def _check_by_property(entry: Check, functions: Sequence[Any], seed: int) -> Mes
     head = row("exercise_long" if failure.long else "exercise_failed")
     lines = [head, failure.code, *failure.messages]
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]), source_of(functions))
-    if known and not failure.explained:
-        lines.append(known)
-    elif failure.fact and not any("`return`" in english for english, _ in failure.messages):
-        lines.append(row("exercise_next", hint=entry.hint))
+    said = failure.explained or any("`return`" in english for english, _ in failure.messages)
+    next_step = row("exercise_next", hint=entry.hint) if failure.fact else None
+    if not said and (hint := known or failure.step or next_step):
+        lines.append(hint)
     return _fail(entry, lines, lambda: failure.picture())
 
 

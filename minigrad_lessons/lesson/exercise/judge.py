@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import dropwhile
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from viz.words.text import Pair, row
 
 TWICE = 16  # programs that call again: is something left of the call before?
 FEW = 20_000  # lines that a generated program may run
+DEEP = 50  # calls of a function within itself that look endless
 TOLERANCE = 1e-12
 SHOWN = 12  # nodes that a picture of a failing program may have
 MISSING: Any = object()
@@ -44,6 +45,7 @@ class Failure(NamedTuple):
     fact: str
     seen: RunResult
     explained: bool = False  # no hint is needed
+    step: Pair | None = None  # what to do next, unless there is a hint for the mistake
 
     def picture(self) -> Player | None:
         """Draw the graph at the step that made the wrong value; None if the program is long."""
@@ -120,7 +122,8 @@ def explain_failure(
     if seen.printed.strip():
         messages = [*messages, row("exercise_printed", text=truncate(seen.printed.strip()))]
     code = "\n".join(f"    {line}" for line in notebook_lines(id, found, functions, seen.engine))
-    return Failure((code, code), False, messages, fact, seen)
+    step = next_step(seen.error, functions)
+    return Failure((code, code), False, messages, fact, seen, step=step)
 
 
 def called_twice(
@@ -177,7 +180,11 @@ def find_difference(
 ) -> WrongFact | None:
     """Return the first fact that differs from ours; None if all agree."""
     if isinstance(got.error, TooManyLines):
-        return WrongFact("", [row("exercise_lines", lines=f"{lines:,}")])
+        own = own_lines(got.error, functions)
+        again = [
+            row("exercise_recursion", name=n, code=c) for _, n, c in own[:1] if len(own) > DEEP
+        ]
+        return WrongFact("", [row("exercise_lines", lines=f"{lines:,}"), *again])
     if isinstance(got.error, TimeLimitExceeded):
         return WrongFact("", [row("exercise_endless", seconds=SECONDS)])
     if isinstance(got.error, Mutated):
@@ -240,6 +247,7 @@ def value_text(name: str, value: Pair | str, want: Pair | str) -> Pair:
 def short_text(value: Any) -> Pair | str:
     """Return a value as text of at most 60 characters."""
     text = re.sub(r"<function (\S+) at 0x\w+>", r"\1", short_repr(to_python(value)))
+    text = re.sub(r" at 0x\w+", "", text)  # an address differs in each run
     if text in ("a dict", "a function"):
         return row(f"exercise_{text.replace(' ', '_')}")
     return text if len(text) < 60 else text[:59] + "…"
@@ -266,18 +274,37 @@ def describe_error(
     else:
         message = truncate(str(error)).partition("\n")[0]
         yield row("exercise_raised", kind=type(error).__name__, message=message)
-        names = {f.__name__ for f in functions}
-        frames = [(f.f_code, line) for f, line in traceback.walk_tb(error.__traceback__)]
-        engine = [(c, n) for c, n in frames if c.co_filename.startswith("<my_engine")]
-        own = [(c, n) for c, n in engine if c.co_qualname.partition(".")[0] in names]
-        for code, line in own[-1:]:
-            text = linecache.getline(code.co_filename, line).strip()
-            yield row("exercise_line", name=code.co_qualname.partition(".")[0], code=text)
+        lines = own_lines(error, functions)
+        yield from (row("exercise_line", name=name, code=text) for _, name, text in lines[-1:])
         # What raised has not returned; unless it calls itself, no `return` of it is missing.
-        inside = [c.co_name for c, _ in engine]
+        inside = [frame.f_code.co_name for frame, *_ in lines]
         functions = [f for f in functions if inside.count(f.__name__) != 1]
     if "NoneType" in str(error):
         yield from (row("check_return", name=n) for f in functions for n in without_return(f)[:1])
+
+
+def own_lines(
+    error: BaseException | None, functions: Sequence[FunctionType]
+) -> list[tuple[FrameType, str, str]]:
+    """Return the learner's lines that an error went through: frame, function and text."""
+    own, found = {f.__name__ for f in functions}, []
+    for frame, line in traceback.walk_tb(error and error.__traceback__):
+        file, name = frame.f_code.co_filename, frame.f_code.co_qualname.partition(".")[0]
+        if name in own and file.startswith("<my_engine"):
+            found.append((frame, name, linecache.getline(file, line).strip()))
+    return found
+
+
+def next_step(error: BaseException | None, functions: Sequence[FunctionType]) -> Pair | None:
+    """Ask about the learner's line that raised: its own `raise`, or the types of what it reads."""
+    for frame, _, text in own_lines(error, functions)[-1:]:
+        if text.startswith("raise"):
+            return row("exercise_raise")
+        held = [n for n in dict.fromkeys(re.findall(r"(?<!\.)\b\w+", text)) if n in frame.f_locals]
+        if held and isinstance(error, TypeError | AttributeError | ValueError):
+            types = (f"`{n}: {type(frame.f_locals[n]).__name__}`" for n in held)
+            return row("exercise_types", types=", ".join(types))
+    return None
 
 
 # ---- Its picture -----------------------------------------------------------------------------

@@ -45,14 +45,7 @@ def trace_facts(made: Names, engine: ModuleType) -> Names:
 A, B, C = ARRAYS
 FOUR = trace_lines("x * n - w * v", "x, n, w, v", f"{A}, 3, {B}, {C}", f"{B}, 3, {C}, {A}")
 SWAPPED = (trace_lines("x * n - w", o, args(o, A, 3, B), args(o, B, 3, A)) for o in ORDERS)
-ONE = (  # the same array twice, then two; and arrays without axes
-    *("ran = []", f"a, b = {A}, {B}", "f = lambda x, w: ran.append('traced') or x * 2.0 - w"),
-    *("output, replay = trace(f, a, a)", "results = [replay(a, b), replay(b, a)]"),
-)
-SCALARS = trace_lines(
-    "x * n - w", "x, n, w", *(f"np.array({x}), 3, np.array(2.0)" for x in (5.0, 7.0))
-)
-CORE = Property(trace_program, always=(*SWAPPED, FOUR, ONE, SCALARS), look=trace_facts)
+CORE = Property(trace_program, always=(*SWAPPED, FOUR), look=trace_facts)
 
 CONDITIONS = ("x - 1.0", "x > 2.0", "5.0 * x - 15.0", "x * x > 4.0")
 
