@@ -118,9 +118,9 @@ def check(
     lines = [row("check_failed", text=entry.text)]
     comparison = Comparison(tolerance, got is not original, partial(title_of, id.partition(".")[0]))
     lines += problem or _first_difference(got, want, comparison)
-    known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
+    wrote = source_of([*called_functions(original)]) if isinstance(original, FunctionType) else ""
+    known = entry.hint_for("\n".join(english for english, _ in lines[1:]), wrote)
     lines.append(known or row("check_hint", hint=entry.hint))
-
     return _fail(entry, lines)
 
 

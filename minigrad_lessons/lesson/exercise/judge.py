@@ -11,7 +11,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import dropwhile
+from itertools import chain, dropwhile
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -122,7 +122,7 @@ def explain_failure(
     if seen.printed.strip():
         messages = [*messages, row("exercise_printed", text=truncate(seen.printed.strip()))]
     code = "\n".join(f"    {line}" for line in notebook_lines(id, found, functions, seen.engine))
-    step = next_step(seen.error, functions)
+    step = next_step(seen.error, functions) if seen.error else None
     return Failure((code, code), False, messages, fact, seen, step=step)
 
 
@@ -198,7 +198,7 @@ def find_difference(
         came = type(error).__name__
         return WrongFact("raised", [row("exercise_other_error", want=refused, kind=came)])
     if error is not None and not refused:
-        return WrongFact("", [*describe_error(error, got, functions)])
+        return WrongFact("raised", [*describe_error(error, got, functions)])
     for fact, value in want.items():
         mine = got.facts.get(fact, MISSING)
         if mine is MISSING or not is_equal(mine, value, TOLERANCE):
@@ -284,27 +284,37 @@ def describe_error(
 
 
 def own_lines(
-    error: BaseException | None, functions: Sequence[FunctionType]
+    error: BaseException, functions: Sequence[FunctionType]
 ) -> list[tuple[FrameType, str, str]]:
     """Return the learner's lines that an error went through: frame, function and text."""
     own, found = {f.__name__ for f in functions}, []
-    for frame, line in traceback.walk_tb(error and error.__traceback__):
+    tracebacks = (e.__traceback__ for e in (error, error.__cause__) if e)
+    for frame, line in chain.from_iterable(map(traceback.walk_tb, tracebacks)):
         file, name = frame.f_code.co_filename, frame.f_code.co_qualname.partition(".")[0]
         if name in own and file.startswith("<my_engine"):
             found.append((frame, name, linecache.getline(file, line).strip()))
     return found
 
 
-def next_step(error: BaseException | None, functions: Sequence[FunctionType]) -> Pair | None:
+def next_step(error: BaseException, functions: Sequence[FunctionType]) -> Pair | None:
     """Ask about the learner's line that raised: its own `raise`, or the types of what it reads."""
+    cause = error.__cause__ or error
+    if isinstance(cause, TypeError) and "argument" in str(cause):
+        return row("exercise_arguments")
     for frame, _, text in own_lines(error, functions)[-1:]:
         if text.startswith("raise"):
             return row("exercise_raise")
-        held = [n for n in dict.fromkeys(re.findall(r"(?<!\.)\b\w+", text)) if n in frame.f_locals]
-        if held and isinstance(error, TypeError | AttributeError | ValueError):
-            types = (f"`{n}: {type(frame.f_locals[n]).__name__}`" for n in held)
+        held = set(re.findall(r"(?<!\.)\b\w+", text)).intersection(frame.f_locals)
+        if held and isinstance(cause, TypeError | AttributeError | ValueError):
+            types = (f"`{n}: {kind_of(frame.f_locals[n])}`" for n in sorted(held, key=text.index))
             return row("exercise_types", types=", ".join(types))
     return None
+
+
+def kind_of(value: Any) -> str:
+    """Return a value's type, and its shape or length, as in `ndarray(2, 3)` and `list[4]`."""
+    size = [len(value)] if isinstance(value, list | tuple) else getattr(value, "shape", ()) or ""
+    return f"{type(value).__name__}{size}"
 
 
 # ---- Its picture -----------------------------------------------------------------------------
