@@ -13,7 +13,8 @@ from minigrad import control, passes, saving
 from minigrad.compiler import program
 from minigrad.control import recurrent
 from minigrad.diagnostics import foreign
-from minigrad.interop import dask, onnx
+from minigrad.interop import dask
+from minigrad.interop.onnx.writing import model
 from minigrad.static import Graph, Node
 
 __all__: list[str] = []
@@ -25,7 +26,7 @@ class GraphMethods:
     compile = program.compile
     optimize = passes.optimize
     save = saving.save
-    to_onnx = onnx.to_onnx
+    to_onnx = model.to_onnx
 
 
 class ProgramMethods:

@@ -26,8 +26,7 @@ from typing import Any
 POSSIBLE = sys.platform == "linux"
 KERNEL = """
 import ipykernel.ipkernel, ipykernel.kernelapp, ipykernel.zmqshell, matplotlib.backends.backend_svg
-import minigrad as mg, minigrad_lessons as lessons, viz
-mg.trace, lessons.quiz, viz.step
+import minigrad._lazy_exports, minigrad_lessons._lazy_exports, viz._lazy_exports
 """
 LAUNCH = "import ipykernel.kernelapp; ipykernel.kernelapp.launch_new_instance()"
 

@@ -1,26 +1,26 @@
 """Every public name of the viewer; they load when the first of them is used."""
 
-from viz.charts.chart import *
-from viz.charts.curves import *
-from viz.charts.memory import *
-from viz.charts.ratios import *
-from viz.charts.schedule import *
-from viz.page.board import *
-from viz.page.language import *
-from viz.page.player import Player as Player
-from viz.views.animate import *
-from viz.views.batches import *
-from viz.views.bench import *
-from viz.views.branches import *
-from viz.views.checkpoints import *
-from viz.views.contents import *
-from viz.views.diff import *
-from viz.views.draw import *
-from viz.views.error import *
-from viz.views.live import *
-from viz.views.passes import *
-from viz.views.step import *
-from viz.views.tables import *
-from viz.views.tensorboard import *
-from viz.views.traces import *
-from viz.views.train import *
+from viz.charts.chart import Chart
+from viz.charts.curves import curves
+from viz.charts.memory import memory
+from viz.charts.ratios import ratios
+from viz.charts.schedule import schedule
+from viz.page.board import Board
+from viz.page.language import language
+from viz.page.player import Player
+from viz.views.animate import Animation, animate
+from viz.views.batches import batches
+from viz.views.bench import Bench, bench
+from viz.views.branches import branches
+from viz.views.checkpoints import checkpoints
+from viz.views.contents import contents
+from viz.views.diff import diff
+from viz.views.draw import Diagram, draw
+from viz.views.error import error, show_errors
+from viz.views.live import live
+from viz.views.passes import passes
+from viz.views.step import compare, step, timeline
+from viz.views.tables import tape
+from viz.views.tensorboard import tensorboard
+from viz.views.traces import traces
+from viz.views.train import train

@@ -6,8 +6,6 @@ makes the memory and the calls for inputs of certain sizes, with the functions t
 and loops. `program` is what the user holds.
 """
 
-from minigrad.compiler.executors import EXECUTORS
 from minigrad.compiler.program import Program
-from minigrad.compiler.specialized import SpecializedProgram
 
-__all__ = ["EXECUTORS", "Program", "SpecializedProgram"]
+__all__ = ["Program"]

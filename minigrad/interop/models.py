@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,18 +12,24 @@ from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import function_name, here
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import Captured
-from minigrad.interop.jax import capture as jax
-from minigrad.interop.torch import capture as torch
 
-SYSTEMS = (torch, jax)
+SYSTEMS = ("torch", "jax")
 
 
-def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
-    """Capture the model as a minigrad graph if it belongs to a supported system; else None.
+def _system_of(model: Any, inputs: Sequence[Any]) -> Any:
+    """Return the module that captures such a model; None if it is of no supported system.
 
     Nothing is imported to find out: a model of a system is there only where the system is.
     """
-    return next((s.capture(model, inputs) for s in SYSTEMS if s.belongs(model, inputs)), None)
+    loaded = (f"minigrad.interop.{s}.capture" for s in SYSTEMS if s in sys.modules)
+    systems = map(importlib.import_module, loaded)
+    return next((system for system in systems if system.belongs(model, inputs)), None)
+
+
+def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
+    """Capture the model as a minigrad graph if it belongs to a supported system; else None."""
+    system = _system_of(model, inputs)
+    return None if system is None else system.capture(model, inputs)
 
 
 def with_loss_and_args(
@@ -31,7 +39,7 @@ def with_loss_and_args(
 
     A model of no supported system is returned unchanged.
     """
-    found = next((s for s in SYSTEMS if s.belongs(model, (*inputs, *named.values()))), None)
+    found = _system_of(model, (*inputs, *named.values()))
     if found is None:
         return model, inputs
     inputs = found.as_given(inputs)
@@ -71,6 +79,7 @@ def beside(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]] |
 
     TraceError for a function of JAX, which has no tape.
     """
-    if not torch.belongs(model, inputs) and jax.belongs(model, inputs):
-        raise TraceError("capture_one_way", system="JAX", ran=here())
-    return torch.both_ways(model, inputs) if torch.belongs(model, inputs) else None
+    system = _system_of(model, inputs)
+    if system is not None and not hasattr(system, "both_ways"):
+        raise TraceError("capture_one_way", system=system.SYSTEM, ran=here())
+    return None if system is None else system.both_ways(model, inputs)

@@ -9,19 +9,15 @@ from minigrad.static.default import (
     expect_one_graph,
     get_default_graph,
     graph_of,
-    reset_default_graph,
 )
-from minigrad.static.gradient_list import Gradients
 from minigrad.static.graph import Graph, bodies_of, has_effect
 from minigrad.static.labels import labels
 from minigrad.static.node import Node
-from minigrad.static.reader import GraphReader
+from minigrad.static.reader import GraphReader as GraphReader  # it enters itself with nodes
 
 __all__ = [
     "Body",
-    "Gradients",
     "Graph",
-    "GraphReader",
     "Node",
     "ancestors",
     "bodies_of",
@@ -34,7 +30,6 @@ __all__ = [
     "has_effect",
     "labels",
     "number_behind",
-    "reset_default_graph",
     "tensors_as_nodes",
     "without_listeners",
 ]

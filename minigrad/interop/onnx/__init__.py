@@ -4,6 +4,3 @@
 walks through a model, `proto` reads its file, `lengths` computes with shapes. `writing` goes the
 other way.
 """
-
-from minigrad.interop.onnx.reader import from_onnx as from_onnx
-from minigrad.interop.onnx.writing.model import to_onnx as to_onnx
