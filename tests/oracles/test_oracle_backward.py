@@ -415,6 +415,7 @@ WRITES: dict[str, Forward] = {
     "a diagonal": written(lambda net, x, h: h[:3].diagonal().copy_(net.a.bias)),
     "fill_diagonal_": written(lambda net, x, h: h.fill_diagonal_(0.0)),
     "as_strided": written(lambda net, x, h: h.as_strided((2, 2), (3, 1)).mul_(3)),
+    "as_strided, of columns": written(lambda net, x, h: h.T.as_strided((2, 2), (1, 3), 3).mul_(3)),
     "an operator in place on a slice": written(lambda net, x, h: h[:, 1:].exp_()),
 }
 

@@ -419,6 +419,12 @@ def test_a_tensor_that_numpy_learned_of_from_jax_is_refused_as_well() -> None:
         viz.step(Model(lambda h, x: h.bfloat16().float()), some_input())
 
 
+def test_as_strided_beyond_its_tensor_is_refused() -> None:
+    step: Step = lambda h, x: h[:, :2].as_strided((2, 3), (3, 1))  # noqa: E731
+    with pytest.raises(mg.TraceError, match=r"as_strided reaches beyond(.|\n)*as_strided\(\(2"):
+        viz.step(Model(step), some_input())
+
+
 class Wrong(nn.Module):
     """The second layer does not take what the first one gives."""
 

@@ -34,6 +34,7 @@ from minigrad.interop.torch.reader import (
     as_function,
     as_list,
     at_line,
+    by_places,
     fixed_seed,
     has_complex,
     leaves,
@@ -245,7 +246,7 @@ class Notes:
     ) -> Any:
         inputs = leaves([*mine, *options.values()])
         if name in OPERATORS and not has_complex([*inputs, *as_list(result)]):
-            ready = [operand(self.torch, x) for x in mine]
+            ready = [operand(self.torch, x) for x in by_places(name, mine, given)]
             kept = {k: operand(self.torch, x) for k, x in options.items() if k not in PLACES}
             found = OPERATORS[name](*ready, **kept)
             if found is not NotImplemented:

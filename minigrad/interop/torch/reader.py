@@ -26,6 +26,7 @@ from minigrad.interop.torch.numbers import ELEMENTWISE, REDUCTIONS
 from minigrad.interop.torch.sequences import SEQUENCES
 from minigrad.interop.torch.shapes import SHAPES
 from minigrad.interop.torch.state import first_names
+from minigrad.interop.torch.writes import positions
 from minigrad.ops.methods import Value
 from minigrad.static import Node
 
@@ -172,7 +173,7 @@ class Reader:
         if name == "cross_entropy_loss" and ignores_labels(*self._real(node.args[1:5])):
             name = f"{name}, ignoring"
         if name in OPERATORS and not has_complex([*inputs, *as_list(real)]):
-            ready = [operand(self.torch, x) for x in args]
+            ready = [operand(self.torch, x) for x in by_places(name, args, self._real(node.args))]
             options = {k: operand(self.torch, x) for k, x in kwargs.items() if k not in PLACES}
             result = OPERATORS[name](*ready, **options)
         if result is NotImplemented:
@@ -231,6 +232,20 @@ def operand(torch: Any, x: Any) -> Any:
     if isinstance(x, torch.dtype):
         return _dtype(x)
     return array(x) if isinstance(x, torch.Tensor) else x
+
+
+def by_places(name: str, args: Sequence[Any], given: Sequence[Any]) -> Sequence[Any]:
+    """Replace the strides of an operator on memory by where its elements are in its operand.
+
+    given: the original's arguments; TraceError if one of these elements is not in the operand.
+    """
+    if name not in ("as_strided", "as_strided_scatter"):
+        return args
+    count = 1 + name.endswith("scatter")
+    places = positions(given[0], given[0].as_strided(*args[count:]))
+    if (places < 0).any():
+        raise TraceError("model_strided", system=SYSTEM)
+    return [*args[:count], places]
 
 
 def without_gradient(x: Any) -> Any:

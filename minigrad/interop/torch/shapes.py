@@ -119,23 +119,15 @@ def take_or_keep(x: Any, part: Any, places: Any) -> Any:
     return taken if (places >= 0).all() else f.where(places >= 0, taken, x)
 
 
-def _strided(x: Any, size: Sequence[int], stride: Sequence[int], offset: Any = 0) -> Any:
-    """Return a view of an array with this size and these strides, in elements."""
-    flat = x.reshape(-1)[offset or 0 :]
-    steps = [n * x.itemsize for n in stride]
-    return np.lib.stride_tricks.as_strided(flat, tuple(size), steps)
+def _as_strided(x: Any, places: Any) -> Any:
+    return f.take(f.reshape(x, (-1,)), places, axis=0)
 
 
-def _as_strided(x: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None) -> Any:
-    places = np.arange(math.prod(x.shape))
-    return f.take(f.reshape(x, (-1,)), _strided(places, size, stride, offset).copy(), axis=0)
-
-
-def _strided_written(
-    x: Any, part: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None
-) -> Any:
-    """Return x after a write to a strided view; PyTorch's own gradient drops the rest of x."""
-    return _index_put(x, part, lambda places: _strided(places, size, stride, offset))
+def _strided_written(x: Any, part: Any, places: Any) -> Any:
+    """Return x after a write at these positions; PyTorch's own gradient drops the rest of x."""
+    own = np.full(math.prod(x.shape), -1)
+    own[places] = np.arange(places.size).reshape(places.shape)
+    return take_or_keep(x, part, own.reshape(x.shape))
 
 
 def _diagonal_written(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:

@@ -28,20 +28,21 @@ class Aliases:
             self._seen.setdefault(_storage_id(x), {})[id(x)] = x
 
     def sharing(self, x: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield the other tensors in this memory, each with its elements' positions in `x`.
-
-        -1 is the position of an element that is not in `x`.
-        """
-        own = _addresses(x)
+        """Yield the other tensors in this memory, each with its elements' positions in `x`."""
         for y in list(self._seen.get(_storage_id(x), {}).values()):
             if y is x or y.dtype != x.dtype:
                 continue
-            others = _addresses(y)
-            places = np.full(max(own.max(initial=0), others.max(initial=0)) + 1, -1)
-            places[own.reshape(-1)] = np.arange(own.size)
-            found = places[others]
+            found = positions(x, y)
             if (found >= 0).any():
                 yield y, found
+
+
+def positions(x: Any, y: Any) -> Any:
+    """Return where each element of y is in x, which shares its memory; -1 for those not in x."""
+    own, others = _addresses(x), _addresses(y)
+    places = np.full(max(own.max(initial=0), others.max(initial=0)) + 1, -1)
+    places[own.reshape(-1)] = np.arange(own.size)
+    return places[others]
 
 
 def _storage_id(x: Any) -> int:
