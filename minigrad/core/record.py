@@ -346,6 +346,13 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
 
     See `weak_dtype`. `cast` is the reader's way to convert.
     """
+    if op.inputs is not None and not op.selectors:  # most have operands of one floating type
+        known = [x.dtype for x in operands if type(x) not in _WEAK]
+        first = known[0] if known else bool_
+        if first.kind == "f" and first.isnative and known.count(first) == len(known):
+            if len(known) == len(operands):
+                return operands
+            return [_of_type(op, first, x) if type(x) in _WEAK else x for x in operands]
     for i, x in enumerate(operands):
         if type(x) in _WEAK and (op.inputs is None or i in op.selectors):
             operands[i] = as_array(x, _WEAK[type(x)], op.name)

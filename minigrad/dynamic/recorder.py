@@ -76,11 +76,11 @@ class TapeReader:
     ) -> Pullback:
         """Return how the gradient of `y` becomes gradients of the operands that `mask` names."""
         few = [(name, str(value)) for name, value in attrs.items() if name in FEW]
-        key = mask, *few, *[(x.dtype, x.ndim) for x in (y, *arrays)]
-        if key not in op.memo:
+        kinds = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in (y, *arrays)]
+        pullback: Pullback | None = op.memo.get(key := (mask, *few, *kinds))
+        if pullback is None:
             specs = [spec_of(x) for x in (y, *arrays)]
-            op.memo[key] = Pullback.interpreting(op, retained(op, mask, specs, attrs))
-        pullback: Pullback = op.memo[key]
+            pullback = op.memo[key] = Pullback.interpreting(op, retained(op, mask, specs, attrs))
         return pullback
 
     def _given(self, op: Op, x: Any) -> Any:
