@@ -322,16 +322,15 @@ def _normal(points: tuple[Point, ...]) -> Point:
 
 
 def _lane_end(end: Point, near: Point, at: Point, card: Box, gap: float) -> tuple[Point, Point]:
-    """Return a lane's end and its handle, on the border that its arrow meets `at`."""
-    low, size = (card.x, card.y), (card.width, card.height)
-    borders = [min(abs(at[k] - low[k]), abs(at[k] - low[k] - size[k])) for k in (0, 1)]
-    past = [max(low[k] - end[k], end[k] - low[k] - size[k], 0) for k in (1, 0)]  # of a corner
-    k = int(borders[1] + past[1] < borders[0] + past[0])
-    out = 1 if at[k] > low[k] + size[k] / 2 else -1
-    edge, first = low[k] + size[k] * (out > 0) + out * gap, low[1 - k] + CORNER
-    level = min(max(end[1 - k], first), first + size[1 - k] - 2 * CORNER)
-    handle = out * max(out * near[k], out * edge + 1)
-    return ((edge, level), (handle, level)) if k == 0 else ((level, edge), (level, handle))
+    """Return a lane's end and its handle, on the nearest of the borders that its arrow is `at`."""
+    low, size, found = (card.x, card.y), (card.width, card.height), []
+    for k in (0, 1):
+        out = 1 if at[k] > low[k] + size[k] / 2 else -1
+        edge, first = low[k] + size[k] * (out > 0) + out * gap, low[1 - k] + CORNER
+        level = min(max(end[1 - k], first), first + size[1 - k] - 2 * CORNER)
+        a, b = (edge, level), (out * max(out * near[k], out * edge + 1), level)
+        found.append((a, b) if k == 0 else (a[::-1], b[::-1]))
+    return min(found, key=lambda ends: dist(ends[0], end))
 
 
 def _direction_at_end(points: tuple[Point, ...]) -> Point:
