@@ -1,6 +1,8 @@
 // One panel of a board: a drawing that stays as long as its picture does, and the marks on it.
 const MEANT = new Set(["now", "failed", "wrong", "new", "gone", "again"]); // marks to look at
 const EDGE = 16; // pixels around a node that is brought into view
+const WAVERS = 1.2; // radians that an arrow turns one way and back
+const BOWS = Array.from({ length: 41 }, (_, i) => (i % 2 ? -4 : 4) * (i + (i % 2))); // pixels from a chord, to both sides in turn
 
 /** Words in place of those that stood there. @param {HTMLElement} element @param {Pair | null} pair */
 function tell(element, pair) {
@@ -65,6 +67,7 @@ function pane(data, parent, choose, scale, each) {
   const draw = (/** @type {Drawn | undefined} */ picture) => {
     drawing.innerHTML = picture ? picture.svg : "";
     drawing.hidden = !picture;
+    unbend(drawing);
     drawing.setAttribute("role", "group");
     drawing.setAttribute("aria-label", picture?.alt ?? "");
     zoom?.apply();
@@ -165,4 +168,61 @@ function pane(data, parent, choose, scale, each) {
       });
     },
   };
+}
+
+/**
+ * Draw each arrow that bends one way and then the other as the flattest arc that clears all cards.
+ * @param {HTMLElement} drawing
+ */
+function unbend(drawing) {
+  const cards = [...drawing.querySelectorAll("g.node, .mg-ref")].map(extent);
+  for (const g of drawing.querySelectorAll("g.edge")) {
+    const [line, tip] = ["line", "tip"].map((part) => g.querySelector(`path.mg-${part}`));
+    const [way, corners] = [line, tip].map((path) => paired(numbers(path, "d")));
+    const turns = way.slice(2).map((next, i) => turn(way[i], way[i + 1], next));
+    const [all, net] = [turns.reduce((sum, by) => sum + Math.abs(by), 0), Math.abs(turns.reduce((sum, by) => sum + by, 0))];
+    if (all - net < WAVERS || corners.length < 3 || g.querySelector(".mg-edge-label") || turns.some(Number.isNaN)) continue;
+    const [start, base] = [way[0], way[way.length - 1]];
+    const far = (/** @type {Point} */ p) => Math.hypot(p.x - base.x, p.y - base.y);
+    const end = corners.reduce((a, b) => (far(b) > far(a) ? b : a));
+    const own = cards.filter((card) => [start, end].some((p) => within(p, card, 2)));
+    const free = (/** @type {Point[]} */ curve) => sampled(curve).every((p) => !cards.some((card) => within(p, card, own.includes(card) ? 0 : EDGE / 2)));
+    const curve = BOWS.map((bow) => arc(start, end, bow)).find(free);
+    if (!curve) continue;
+    const [long, size] = [Math.hypot(end.x - curve[2].x, end.y - curve[2].y), far(end)];
+    const [u, v] = [(end.x - curve[2].x) / long, (end.y - curve[2].y) / long];
+    const foot = { x: end.x - u * size, y: end.y - v * size };
+    const sides = [1, -1].map((side) => ({ x: foot.x - (side * v * size) / 3, y: foot.y + (side * u * size) / 3 }));
+    const written = (/** @type {Point[]} */ points) => points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`);
+    line?.setAttribute("d", `M${start.x},${start.y}C${written([curve[1], curve[2], foot]).join(" ")}`);
+    tip?.setAttribute("d", `M${written([sides[0], end, sides[1]]).join("L")}Z`);
+  }
+}
+
+/** @param {number[]} flat @returns {Point[]} */
+const paired = (flat) => flat.flatMap((x, i) => (i % 2 ? [] : [{ x, y: flat[i + 1] }]));
+
+/** The angle by which a way turns at its second point. @param {Point} a @param {Point} b @param {Point} c */
+function turn(a, b, c) {
+  const [u, v, w, z] = [b.x - a.x, b.y - a.y, c.x - b.x, c.y - b.y];
+  return (u || v) && (w || z) ? Math.atan2(u * z - v * w, u * w + v * z) : NaN;
+}
+
+/** @param {Point} p @param {Extent} card @param {number} around */
+const within = ({ x, y }, { left, right, top, bottom }, around) =>
+  x > left - around && x < right + around && y > top - around && y < bottom + around;
+
+/** A cubic curve whose handles lie beside its chord. @param {Point} a @param {Point} b @param {number} bow @returns {Point[]} */
+function arc(a, b, bow) {
+  const [dx, dy] = [b.x - a.x, b.y - a.y];
+  const long = Math.hypot(dx, dy);
+  const at = (/** @type {number} */ part) => ({ x: a.x + part * dx - (bow * dy) / long, y: a.y + part * dy + (bow * dx) / long });
+  return [a, at(1 / 3), at(2 / 3), b];
+}
+
+/** Points of a cubic curve, without its ends. @param {Point[]} curve @returns {Point[]} */
+function sampled([a, b, c, d]) {
+  const at = (/** @type {number} */ t, /** @type {"x" | "y"} */ k) =>
+    a[k] * (1 - t) ** 3 + 3 * b[k] * t * (1 - t) ** 2 + 3 * c[k] * t * t * (1 - t) + d[k] * t ** 3;
+  return Array.from({ length: 39 }, (_, i) => ({ x: at((i + 1) / 40, "x"), y: at((i + 1) / 40, "y") }));
 }
