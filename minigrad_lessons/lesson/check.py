@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, unwrap
 from itertools import pairwise
 from types import FrameType, FunctionType
 from typing import Any, cast
@@ -33,7 +33,12 @@ from minigrad_lessons.lesson.answers import (
     without_return,
 )
 from minigrad_lessons.lesson.comparison import Comparison
-from minigrad_lessons.lesson.execution_limit import TimeLimitExceeded, TooManyLines, limit_execution
+from minigrad_lessons.lesson.execution_limit import (
+    TimeLimitExceeded,
+    TooManyLines,
+    is_ready_made,
+    limit_execution,
+)
 from minigrad_lessons.lesson.exercise.judge import judge
 from minigrad_lessons.lesson.exercise.properties import PROPERTIES
 from minigrad_lessons.lesson.learner_engine import store_functions
@@ -129,8 +134,10 @@ def _check_by_property(entry: Check, functions: Sequence[Any], seed: int) -> Mes
     id, parts = entry.id, entry.parts or [*PROPERTIES[entry.id].spec]
     plain = [isinstance(f, FunctionType) and not iscoroutinefunction(f) for f in functions]
     names = [f.__name__ if isinstance(f, FunctionType) else short_repr(f) for f in functions]
-    if not all(plain) or sorted(names) != sorted(parts):
+    taken = [n for n, f in zip(names, functions, strict=True) if is_ready_made(unwrap(f))]
+    if taken or not all(plain) or sorted(names) != sorted(parts):
         problem = row("exercise_names", names=", ".join(names), parts=", ".join(parts))
+        problem = row("exercise_borrowed", name=taken[0]) if taken else problem
         return _fail(entry, [row("check_failed", text=entry.text), problem])
     if any(map(has_gap, functions)):
         if os.environ.get(GRADING):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import sys
 import threading
 import time
@@ -15,6 +16,10 @@ from typing import Any
 __all__ = ["TimeLimitExceeded", "TooManyLines", "limit_execution"]
 
 TICK = 0.1  # seconds between two looks at the clock
+# Modules whose functions an answer may not call; two of the course are at work while it runs.
+READY_MADE = re.compile(
+    r"(?!.*\.(running|execution_limit)$)(minigrad(_lessons)?|viz|my_engine)(\.|$)"
+)
 
 
 class TimeLimitExceeded(BaseException):
@@ -25,13 +30,27 @@ class TooManyLines(TimeLimitExceeded):
     """A program was stopped because it had run too many lines."""
 
 
+class Borrowed(TimeLimitExceeded):
+    """A program was stopped because it called the finished part that it should be itself."""
+
+
+def is_ready_made(function: Any) -> bool:
+    """Return whether a function comes from minigrad, the course or an engine."""
+    return bool(READY_MADE.match(str(getattr(function, "__globals__", {}).get("__name__"))))
+
+
 @contextlib.contextmanager
 def limit_execution(
-    seconds: float, lines: int | None = None, names: Mapping[str, Any] | None = None
+    seconds: float,
+    lines: int | None = None,
+    names: Mapping[str, Any] | None = None,
+    engine: str | None = None,
 ) -> Iterator[None]:
     """Raise TooManyLines in this thread after so many lines, or Endless after so many seconds.
 
     Lines count in functions of a notebook, whose globals are `names`, and of a learner's engine.
+    Where `engine` is the file of the one that is judged, nothing that is finished may be called:
+    another engine, minigrad or the course. That raises Borrowed.
     The same answer runs the same lines on every machine, so the lines decide and the seconds are
     the second net: for a debugger, which needs the trace function itself, and for other threads.
     A loop of Python is stopped; a single call into C ends first. Where there are no threads, as in
@@ -41,7 +60,7 @@ def limit_execution(
     _watch.start_timer(call, seconds)
     counts, hook = lines is not None and sys.gettrace() is None, sys.unraisablehook
     if counts:
-        counter = _LineCounter(lines or 0, names)
+        counter = _LineCounter(lines or 0, names, engine)
         sys.settrace(counter.trace_call)
 
         def note_lost_error(found: sys.UnraisableHookArgs) -> None:
@@ -54,6 +73,8 @@ def limit_execution(
         sys.unraisablehook = note_lost_error
     try:
         yield
+        if counts and counter.stopped:  # and the answer went on all the same
+            raise counter.stopped
     finally:
         if counts:
             sys.settrace(None)
@@ -98,17 +119,24 @@ _watch = _Watchdog()
 class _LineCounter:
     """A trace function that counts the lines of some functions, and stops when none is left."""
 
-    def __init__(self, lines: int, names: Mapping[str, Any] | None) -> None:
-        self.left, self.names = lines, names
+    def __init__(self, lines: int, names: Mapping[str, Any] | None, engine: str | None) -> None:
+        self.left, self.names, self.engine = lines, names, engine
+        self.stopped: TimeLimitExceeded | None = None
 
     def trace_call(self, frame: FrameType, event: str, arg: object) -> Any:
-        """Follow a function if its lines count."""
-        own = frame.f_globals is self.names
-        return self.trace_line if own or frame.f_code.co_filename.startswith("<my_engine") else None
+        """Follow a function if its lines count; stop one that is ready-made."""
+        file, names = frame.f_code.co_filename, frame.f_globals
+        if self.engine and file != self.engine and READY_MADE.match(str(names.get("__name__"))):
+            called, package = frame.f_code.co_qualname, names["__name__"].partition(".")[0]
+            self.stopped = Borrowed(package if called[0] == "_" else called)
+            raise self.stopped
+        own = names is self.names or file.startswith("<my_engine")
+        return self.trace_line if own else None
 
     def trace_line(self, frame: FrameType, event: str, arg: object) -> Any:
         """Count a line."""
         self.left -= 1
         if self.left < 0:
-            raise TooManyLines
+            self.stopped = TooManyLines()
+            raise self.stopped
         return self.trace_line

@@ -174,7 +174,7 @@ RULES = {  # g is the gradient that arrives at y = op(a, b); one share for each 
 def fit(g, x):  # yours
     """Reduce a gradient to the shape of x by summing over the broadcast axes."""
     g = np.broadcast_to(g, np.broadcast_shapes(np.shape(g), x.shape))
-    axes = tuple(i for i in range(-g.ndim, 0) if -i > x.ndim or x.shape[i] < g.shape[i])
+    axes = tuple(i for i in range(-g.ndim, 0) if -i > x.ndim or x.shape[i] != g.shape[i])
     return g.sum(axis=axes).reshape(x.shape) if axes else g
 
 

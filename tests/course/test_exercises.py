@@ -434,7 +434,7 @@ CODE = {
     *("pixels", "axis", "dynamic", "static", "padded"),  # the keys of the dict that L14 asks for
     "case",  # what the engine calls a program of a property
     "rounds",  # what the exercise of L13 is given
-    *("init", "Const"),  # operators that are none, in the files of L11
+    *("init", "Const", "Error"),  # operators that are none, in the files of L11, and a repr in L07
     "share",  # and that of L14
     *(
         "bcd",

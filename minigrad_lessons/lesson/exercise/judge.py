@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad_lessons.lesson.answers import is_equal, lookups, short_repr, truncate, without_return
-from minigrad_lessons.lesson.execution_limit import TimeLimitExceeded, TooManyLines
+from minigrad_lessons.lesson.execution_limit import Borrowed, TimeLimitExceeded, TooManyLines
 from minigrad_lessons.lesson.exercise.properties import PROPERTIES
 from minigrad_lessons.lesson.exercise.property import Names
 from minigrad_lessons.lesson.exercise.running import SECONDS, Mutated, RunResult, named_nodes, run
@@ -185,6 +185,8 @@ def find_difference(
             row("exercise_recursion", name=n, code=c) for _, n, c in own[:1] if len(own) > DEEP
         ]
         return WrongFact("", [row("exercise_lines", lines=f"{lines:,}"), *again])
+    if isinstance(got.error, Borrowed):
+        return WrongFact("", [row("exercise_borrowed", name=str(got.error))])
     if isinstance(got.error, TimeLimitExceeded):
         return WrongFact("", [row("exercise_endless", seconds=SECONDS)])
     if isinstance(got.error, Mutated):
@@ -203,11 +205,8 @@ def find_difference(
         mine = got.facts.get(fact, MISSING)
         if mine is MISSING or not is_equal(mine, value, TOLERANCE):
             return WrongFact(fact, [*describe(fact, mine, value, functions)])
-    for fact, value in got.facts.items():
-        name = fact.partition("[")[0]
-        extra = fact not in want and want.get(name) == "a dict"
-        # A gradient of 0 may be there or not.
-        if extra and (name != "gradients" or np.any(np.not_equal(value, 0))):
+    for fact in got.facts:
+        if fact not in want and want.get(fact.partition("[")[0]) == "a dict":
             return WrongFact(fact, [row("check_extra", at=fact)])
     return None
 

@@ -12,7 +12,7 @@ from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
 SHAPES = ("(2, 5)", "(7, 3)", "(4, 6)", "(9,)", "(8,)")
 WRONG = ("x @ y", "x - y", "x / y")
-WORDS = ("MatMul", "Sub", "Div", "Sum", "Greater", "mismatch", "broadcast", "axis", "too long")
+WORDS = ("MatMul", "Sub", "Div", "Sum", "Greater", "mismatch", "broadcast", "axis", "Error(")
 
 
 def error_program(rng: Rng) -> Program:
@@ -20,7 +20,7 @@ def error_program(rng: Rng) -> Program:
     kind = rng.below(4)
     if kind == 0:
         arrays = ", ".join(f"np.ones({shape})" for shape in rng.sample(SHAPES, 3, 1))
-        return ('x = placeholder("x")', f"arrays = [{arrays}]", TOLD)  # no shapes in its line
+        return ('x = placeholder("x")', f"arrays = [{arrays}]", *TOLD)  # no shapes in its line
     a, b = rng.choice(SHAPES[:3]), rng.choice(SHAPES[:3])  # NumPy writes these in another way
     line = f"z = {rng.choice(WRONG)}" if a != b else "z = x.sum(axis=5)"
     if kind == 1:
@@ -31,8 +31,12 @@ def error_program(rng: Rng) -> Program:
     return (*nodes, "    Session().run([z], feed)", *CAUGHT)
 
 
-TOLD = 'text = told(x.sum(), arrays, "too long")'
-CAUGHT = ("except EngineError as error:", "    text = str(error)")
+TOLD = ('said = "Too long by 2"', "text = told(x.sum(), arrays, said)")
+CAUGHT = (
+    "except EngineError as error:",
+    "    text = str(error)",
+    "    said = str(error.__cause__)",
+)
 
 
 def message_facts(made: Names, engine: ModuleType) -> Names:
@@ -42,8 +46,9 @@ def message_facts(made: Names, engine: ModuleType) -> Names:
     facts: Names = {"type(text).__name__": Unquoted(kind)}
     facts |= {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
     facts |= {f"{word!r} in line 1": word in lines[0] for word in (*WORDS[:5], *SHAPES)}
-    shapes = re.findall(r"\(\d+,(?: \d+)?\)", text)
-    facts["the shapes"] = [Unquoted(shape) for shape in shapes if shape in SHAPES]
+    shapes = re.findall(r"(?<!\w)\((?:\d+,(?: \d+)?)?\)", text)
+    facts["said in line 1"] = made["said"].strip() in lines[0]
+    facts["the shapes"] = [Unquoted(shape) for shape in shapes if shape in (*SHAPES, "()")]
     facts["len(text.splitlines())"] = len(lines)
     for word, found in zip(("built:", "run:"), lines[1:], strict=False):
         facts[f"{word} …"] = found.partition(word)[2].strip()
@@ -52,7 +57,7 @@ def message_facts(made: Names, engine: ModuleType) -> Names:
 
 CORE = Property(
     error_program,
-    always=(('x = placeholder("x")', "arrays = [np.ones(9), np.ones((2, 5)), np.ones(9)]", TOLD),),
+    always=(('x = placeholder("x")', "arrays = [np.ones(9), np.ones((2, 5)), np.ones(9)]", *TOLD),),
     look=message_facts,
     examples=60,
 )

@@ -7,7 +7,6 @@ from types import ModuleType
 
 from minigrad_lessons.lesson.exercise.graphs import names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
-from minigrad_lessons.lesson.exercise.running import named_nodes
 from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 from minigrad_lessons.lesson.learner_engine import reference_engine
 
@@ -35,14 +34,13 @@ def plan_program(rng: Rng) -> Program:
 def plan_facts(made: Names, engine: ModuleType) -> Names:
     """Return whether values alive at the same time share bytes, and the bytes in all."""
     lives, sizes, at = made["lives"], made["sizes"], made["offsets"]
-    names = {node: name for name, node in named_nodes(made).items()}
     met = [(a, b) for a in lives for b in lives if lives[a][0] < lives[b][0] <= lives[a][1]]
     facts = Names()
     for a, b in met:
         shared = at[a] < at[b] + sizes[b] and at[b] < at[a] + sizes[a]
-        facts[f"{names[a]} and {names[b]} share bytes"] = bool(shared)
+        facts[f"{a.name} and {b.name} share bytes"] = bool(shared)
     for node in lives:
-        facts[f"offsets[{names[node]}] >= 0"] = operator.index(at[node]) >= 0
+        facts[f"offsets[{node.name}] >= 0"] = operator.index(at[node]) >= 0
     facts["len(offsets)"] = len(at)
     ours = reference_engine("L09").plan(lives, sizes)
     ends = [x[node] + sizes[node] for x in (at, ours) for node in lives]

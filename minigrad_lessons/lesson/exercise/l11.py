@@ -45,7 +45,7 @@ def load_facts(made: Names, engine: ModuleType) -> Names:
     variables = [node for node in order if node.op == "Variable"]
     feed = {node: np.ones((2, 2)) for node in order if node.op == "Placeholder"}
     facts["results"] = e.Session(*variables).run(made["new"], feed)
-    return facts | {"run": ran}
+    return facts | {"run": ran} | ({"calls": made["calls"]} if "calls" in made else {})
 
 
 CORE = Property(
@@ -63,15 +63,24 @@ CORE = Property(
 
 # Besides one that nobody knows: names that Python, a node, NumPy and a part of a word have.
 STRANGERS = ("Evil", "__import__", "__init__", "Init", "apply", "Save", "Const", "add", "Add ")
+NO_NUMBERS = ('"0"', "1.5", "None")
 DAMAGE = (
     *(f'data["nodes"][-1]["op"] = "{op}"' for op in STRANGERS),
     *(
         f'data["nodes"][-1]["inputs"] = [{number}]'
-        for number in ('len(data["nodes"]) - 1', 'len(data["nodes"])', "-1", "-2", "-100", "-1, 0")
+        for number in (
+            'len(data["nodes"]) - 1',
+            'len(data["nodes"])',
+            "-1",
+            "-2",
+            "-100",
+            "-1, 0",
+            *NO_NUMBERS,
+        )
     ),
     *(
         f'data["outputs"] = [{number}]'
-        for number in ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0", "0, -1")
+        for number in ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0", "0, -1", *NO_NUMBERS)
     ),
     *(f'data["nodes"][{place}]["inputs"] = [{number}]' for place, number in ((0, 1), (1, -1))),
     'data["nodes"][2]["inputs"] = [0, 2]',

@@ -55,8 +55,7 @@ def run(
 ) -> RunResult:
     """Run a program in a fresh engine; without functions with ours, which has to succeed."""
     deep = sys.getrecursionlimit()
-    if sys.platform != "emscripten":  # a browser's stack is too small
-        sys.setrecursionlimit(max(deep, 4000))  # so that a recursion can go where a loop can
+    sys.setrecursionlimit(min(deep, 1000))  # as plain Python has it, also where a kernel has more
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             return _run_in_engine(fresh(), exercise, program, functions, lines)
@@ -78,7 +77,8 @@ def _run_in_engine(
     for name in (function.__name__ for function in functions):
         names[name] = forbid_changes(vars(engine)[name], str(engine.__file__))
     (code, assigned), before, facts, error = compile_program(text), dict(names), Names(), None
-    counted = limit_execution(SECONDS, lines, names) if functions else contextlib.nullcontext()
+    limited = limit_execution(SECONDS, lines, names, engine.__file__)
+    counted = limited if functions else contextlib.nullcontext()
     try:
         with contextlib.redirect_stdout(printed), counted:
             exec(code, names)
