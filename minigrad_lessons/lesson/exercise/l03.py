@@ -63,19 +63,7 @@ def node_name(x: Any, named: dict[int, str]) -> Unquoted:
     return Unquoted(named.get(id(x)) or getattr(x, "op", repr(x)))
 
 
-CORE = Property(
-    no_grad_program,
-    always=(
-        (*LEAVES, "s = x * c", "p = -c * c", "q = p + s"),
-        (*LEAVES, "with no_grad(): off = x * x", "s = (off + c).sum(axis=0)"),
-        ("x = Tensor(np.array([[0.0, 1.0], [2.0, 0.0]]))", "c = x + 1.0", "m = x @ c"),
-        *(
-            (*LEAVES, 'COMPUTE["Where"] = np.where', f's = c.apply("Where", c > 1.0, {two})')
-            for two in ("x, c", "c, x")
-        ),
-    ),
-    look=tensor_facts,
-)
+CORE = Property(no_grad_program, look=tensor_facts)
 
 TWO = (LEAVES[0], "c = Tensor(3.0, requires_grad=True)")
 BACK = ("{a} * {b}", "{a} + {b}", "2.0 * {a}", "-{a}")
