@@ -1,4 +1,9 @@
-"""Functions for arrays, tensors and graph nodes alike, and those that make tensors."""
+"""Functions for arrays, tensors and graph nodes alike, and those that make tensors.
+
+Many only hand their operands to an operator. They are functions of their own, with docstrings that
+stand here and not on the operators' records, because editors read signatures and docstrings without
+running anything: of a text that is attached when the package loads they show nothing.
+"""
 
 from types import FunctionType
 from typing import TYPE_CHECKING
