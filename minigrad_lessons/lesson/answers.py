@@ -118,7 +118,7 @@ def source_of(functions: Sequence[FunctionType]) -> str:
 def _returns_value(node: ast.AST) -> bool:
     """Return whether a statement returns or yields a value; nested functions do not count."""
     if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
-        return node.value is not None
+        return node.value is not None and ast.unparse(node.value) != "None"
     inner = isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda)
     return not inner and any(map(_returns_value, ast.iter_child_nodes(node)))
 
