@@ -30,7 +30,7 @@ def has_gap(answer: Any) -> bool:
     if isinstance(answer, list | tuple):
         return any(map(has_gap, answer))
     if isinstance(answer, FunctionType):
-        return any(_contains_gap(part) or _looks_up_gap(part) for part in called_functions(answer))
+        return any(contains_gap(part) or _looks_up_gap(part) for part in called_functions(answer))
     return answer is Ellipsis
 
 
@@ -83,7 +83,7 @@ def _code_lookups(code: CodeType) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _contains_gap(function: FunctionType) -> bool:
+def contains_gap(function: FunctionType) -> bool:
     """Return whether a function contains `...`; as an index, as in x[..., 0], it is no gap."""
     return _code_contains_gap(function.__code__, function.__code__.co_filename)
 

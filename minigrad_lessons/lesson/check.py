@@ -25,6 +25,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
 from minigrad_lessons.lesson.answers import (
     called_functions,
+    contains_gap,
     has_gap,
     is_equal,
     short_repr,
@@ -140,9 +141,12 @@ def _check_by_property(entry: Check, functions: Sequence[Any], seed: int) -> Mes
         problem = row("exercise_borrowed", name=taken[0]) if taken else problem
         return _fail(entry, [row("check_failed", text=entry.text), problem])
     if any(map(has_gap, functions)):
+        open_ = [f.__name__ for g in functions for f in called_functions(g) if contains_gap(f)]
+        called = open_ and not {*open_} & {*parts}
+        gap = row("check_gap_in", name=open_[0]) if called else row("check_gap")
         if os.environ.get(GRADING):
-            return _fail(entry, [row("check_failed", text=entry.text), row("check_gap")])
-        return _display_result(Message([entry.text, row("check_gap")], "…", id))
+            return _fail(entry, [row("check_failed", text=entry.text), gap])
+        return _display_result(Message([entry.text, gap], "…", id))
     failure = judge(id, functions, seed)
     record_verdict(id, failure is None)
     record_answer("check", id, failure is None)

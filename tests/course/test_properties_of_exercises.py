@@ -145,6 +145,51 @@ def test_each_mistake_has_its_message(mistake):
     assert says in told("L08.core", f"def same_work(a, b):\n{body}")
 
 
+MORE = {
+    "types": (
+        "L12.core",
+        "def trace(f, *args):\n    return f + args",
+        "`f: function`, `args: tuple[3]`",
+    ),
+    "arguments": (
+        "L12.core",
+        "def trace(f, *args):\n    return f()",
+        "Compare the call with the `def`",
+    ),
+    "its own error": (
+        "L13.core",
+        "def break_even(cost, slow, fast):\n    raise ValueError",
+        "you raise",
+    ),
+    "a call of itself": (
+        "L12.core",
+        "def trace(f, *args):\n    return trace(f)",
+        "in this line: return trace(f)",
+    ),
+    "an explicit None": ("L13.stretch", "def median_ratio(r):\n    return None", "returns nothing"),
+}
+
+
+@pytest.mark.parametrize("mistake", MORE)
+def test_an_error_is_followed_by_one_next_step(mistake):
+    id, source, says = MORE[mistake]
+    assert says in told(id, source)
+
+
+def test_a_gap_in_a_function_that_is_called_is_named():
+    source = """
+def same_work(a, b):
+    ...
+
+
+def merge_common(outputs):
+    return [y for y in outputs if same_work(y, y)]
+"""
+    assert "calls `same_work`, which isn't" in str(
+        lessons.check("L08.stretch", *written("L08.stretch", source))
+    )
+
+
 def test_what_no_count_of_lines_stops_is_stopped_by_the_clock_and_nothing_else_is():
     """One thread watches all calls, in whichever thread each one runs, and then ends."""
     ended = []

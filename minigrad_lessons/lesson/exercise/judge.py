@@ -274,7 +274,8 @@ def describe_error(
         message = truncate(str(error)).partition("\n")[0]
         yield row("exercise_raised", kind=type(error).__name__, message=message)
         lines = own_lines(error, functions)
-        yield from (row("exercise_line", name=name, code=text) for _, name, text in lines[-1:])
+        last = lines[:1] if isinstance(error, RecursionError) else lines[-1:]
+        yield from (row("exercise_line", name=name, code=text) for _, name, text in last)
         # What raised has not returned; unless it calls itself, no `return` of it is missing.
         inside = [frame.f_code.co_name for frame, *_ in lines]
         functions = [f for f in functions if inside.count(f.__name__) != 1]
@@ -298,7 +299,7 @@ def own_lines(
 def next_step(error: BaseException, functions: Sequence[FunctionType]) -> Pair | None:
     """Ask about the learner's line that raised: its own `raise`, or the types of what it reads."""
     cause = error.__cause__ or error
-    if isinstance(cause, TypeError) and "argument" in str(cause):
+    if isinstance(cause, TypeError) and re.search("(positional|keyword) argument", str(cause)):
         return row("exercise_arguments")
     for frame, _, text in own_lines(error, functions)[-1:]:
         if text.startswith("raise"):
