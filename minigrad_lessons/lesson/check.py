@@ -124,6 +124,8 @@ def check(
     lines = [row("check_failed", text=entry.text)]
     comparison = Comparison(tolerance, got is not original, partial(title_of, id.partition(".")[0]))
     lines += problem or _first_difference(got, want, comparison)
+    if got is None and not problem and isinstance(original, FunctionType):
+        lines += [row("check_return", name=name) for name in without_return(original)[:1]]
     wrote = source_of([*called_functions(original)]) if isinstance(original, FunctionType) else ""
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]), wrote)
     lines.append(known or row("check_hint", hint=entry.hint))

@@ -484,6 +484,8 @@ def test_a_check_that_is_not_the_value_of_its_cell_is_displayed(monkeypatch, res
 
 def test_a_missing_return_is_named():
     with pytest.raises(AssertionError, match="`forgets` returns nothing: is a `return` missing"):
+        check("L00.core", forgets, 1)
+    with pytest.raises(AssertionError, match="`forgets` returns nothing: is a `return` missing"):
         check("L00.core", lambda: forgets().get("x"), 1)
 
 
