@@ -149,8 +149,8 @@ WRITTEN = """() => [...document.querySelectorAll('.mg-short')].map(short => shor
     ("name", "width", "said"),
     [
         ("step matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"]),
-        ("compare matrix", 770, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),  # side by side in W
-        ("compare matrix", 390, ["", ""] * 2),
+        ("compare matrix", 770, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),
+        ("compare matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),  # its cards are compact
     ],
 )
 def test_small_cards_write_their_numbers_on_the_cells(

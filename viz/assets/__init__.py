@@ -14,6 +14,12 @@ def source(name: str) -> str:
     return UNREAD.sub("", files(__name__).joinpath(name).read_text(encoding="utf-8"))
 
 
+def words(*modules: str) -> list[str]:
+    """Return the rows of the table of texts that these modules show."""
+    script = "".join(source(f"{name}.js") for name in modules)
+    return sorted(set(re.findall(r"\b(?:words|labels)\.(\w+)", script)))
+
+
 def style(css: str) -> str:
     """Return a style element for an output.
 

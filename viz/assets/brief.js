@@ -265,7 +265,7 @@ function enlarge(slots, wide, high, scale, top) {
     return slots.map((_, i) => {
       const broad = columns > 1 ? ((wide - edge) * shares[i]) / shares.reduce((a, b) => a + b) : wide - edge;
       const [low, part] = columns > 1 || !i ? [from, first] : [from + first, room - first];
-      const [across, down] = few ? [(broad - (columns > 1 ? 2 : 1) * edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : [by, by];
+      const [across, down] = few ? [(broad - (columns > 1 ? 1.5 : 1) * edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : [by, by];
       const x = left + (broad - across * SWATCH_WIDE) / 2;
       left += columns > 1 ? broad : 0;
       return { x, y: low + (part - edge / 2 - down * SWATCH_HIGH) / 2, across, down, by };

@@ -37,20 +37,11 @@ from viz.words.text import ROWS, Pair, bilingual, both, html
 __all__ = ["Board"]
 
 _numbers = itertools.count(1)
-WORDS = [
-    *("first", "back", "forward", "last", "play", "replay", "position", "more", "zoom_in"),
-    *("zoom_out", "fit", "key_seed", "score_axis_short", "tally_planned", "shape", "line", "value"),
-    *("swatch_value", "inputs", "need_kernel", "board_keys", "board_still_keys", "board_live"),
-    *("board_table", "help", "close", "score", "details", "clock_built", "clock_run"),
-    *("clock_gradient", "clock_both", "phase_both", "phase_build", "phase_gradients", "phase_run"),
-    *("phase_backward", "tally_built", "tally_run", "tally_gradient", "key_built", "key_input"),
-    *("key_ran", "gradient", "key_asked", "key_constant", "key_held", "key_bad", "key_now"),
-    *("score_axis",),
-]
 MODULES = (  # the browser's half
     *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside"),
     *("packing", "score", "board"),
 )
+WORDS = assets.words(*MODULES)
 WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
 
+from viz import assets
 from viz.film.film import Film
 from viz.film.listing import listing
 from viz.film.node_details import fact_texts as about_node
@@ -28,22 +30,14 @@ EACH_LIMIT = 100  # boxes in all drawings with one group open, which need no ker
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
 # Pixels that a player has for a drawing, by how many there are: in a notebook, and on a phone.
 SIZES = {1: ((800, 350), (350, 400)), 2: ((560, 170), (165, 220))}
-SLIM = 200  # of which its cards show tensors without their numbers
+COMPACT = 0.55  # scale below which cards of a phone are no larger than their words
 NARROW_LIMIT = 40  # boxes; more of them are too small on a phone, however they are laid out
-WORDS = [
-    *("player", "first", "back", "forward", "last", "play", "replay", "more", "position"),
-    *("zoom_in", "zoom_out", "fit", "fold", "keys", "score", "shape", "value", "gradient"),
-    *("not_computed", "not_yet", "kind", "open_group", "close_group", "flows", "need_kernel"),
-    *("inputs", "code", "program", "table", "table_short", "details", "close", "help"),
-    *("fold_short", "clock_built", "clock_run", "clock_gradient", "clock_both", "phase_both"),
-    *("phase_build", "phase_gradients", "phase_run", "phase_backward", "tally_built", "tally_run"),
-    *("tally_gradient", "key_built", "key_held", "key_asked", "key_input", "key_constant"),
-    *("key_bad", "key_now", "key_ran", "card_built", "card_ran", "card_part", "card_both"),
-    *("card_declared", "card_fed", "card_given", "swatch_value", "swatch_gradient", "look_born"),
-    *("look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks", "look_swatch"),
-    *("mark_origin", "score_axis", "key_seed", "score_axis_short", "tally_planned"),
-]
-
+# The browser's half, in the order in which they need each other.
+MODULES = (
+    *("widget", "places", "swatch", "brief", "camera", "zoom", "cards", "travel", "morph"),
+    *("canvas", "scene", "score", "inspector", "keys", "screen", "player"),
+)
+WORDS = assets.words(*MODULES)
 STILL = ("player", "keys")  # said in other words where nothing moves
 
 View = dict[str, Any]
@@ -115,12 +109,8 @@ def _frames(pairs: Sequence[tuple[Film, str]], swatches: Swatches) -> list[dict[
 
 def _edges(pairs: Sequence[tuple[Film, str]]) -> dict[str, list[str]]:
     return {
-        f"{prefix}-{e.id}": [
-            f"{prefix}-{e.source}",
-            f"{prefix}-{e.target}",
-            " ".join(filter(None, (e.shape, e.dtype))),
-        ]
-        for film, prefix in pairs
+        f"{p}-{e.id}": [f"{p}-{e.source}", f"{p}-{e.target}", f"{e.shape} {e.dtype}".strip()]
+        for film, p in pairs
         for e in film.picture.edges
     }
 
@@ -132,12 +122,9 @@ def prefixes_of(name: str, films: Sequence[object]) -> list[str]:
 
 def _links(links: Sequence[Mapping[str, str]], prefixes: Sequence[str]) -> dict[str, str]:
     """Map each node to its counterpart, in both directions."""
-    found = {}
-    for prefix, mapping in zip(prefixes[1:], links, strict=False):
-        for here, there in mapping.items():
-            found[f"{prefix}-{here}"] = f"{prefixes[0]}-{there}"
-            found[f"{prefixes[0]}-{there}"] = f"{prefix}-{here}"
-    return found
+    each = [(p, *pair) for p, m in zip(prefixes[1:], links, strict=False) for pair in m.items()]
+    found = {f"{p}-{here}": f"{prefixes[0]}-{there}" for p, here, there in each}
+    return found | {there: here for here, there in found.items()}
 
 
 # ---- Drawings --------------------------------------------------------------------------------
@@ -242,16 +229,15 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
 
 def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tuple[int, int]) -> str:
     """Draw a picture for a window size, with room for whatever its cards will show."""
-    low, slim = size != SIZES[1][0], size[0] < SLIM
-    rooms = {
-        i: replace(
-            room,
-            low=low,
-            value=0 if slim and room.swatch else room.value,
-            gradient=0 if slim and room.back else room.gradient,
-        )
-        for i, room in rooms.items()
-    }
+    rooms = {i: replace(room, low=size != SIZES[1][0]) for i, room in rooms.items()}
+    svg = render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
+    wide, high = map(float, re.findall(r'(?:width|height)="(\d+)"', svg[:200]))
+    narrow = size in {sizes[1] for sizes in SIZES.values()} and any(
+        r.swatch for r in rooms.values()
+    )
+    if not narrow or min(size[0] / wide, size[1] / high) > COMPACT:
+        return svg
+    rooms = {i: replace(room, compact=2 if size == SIZES[1][1] else 1) for i, room in rooms.items()}
     return render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
 
 

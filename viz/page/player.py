@@ -19,7 +19,7 @@ from viz import assets
 from viz.film.film import GRADIENT, scales
 from viz.film.frames import Film, Frame
 from viz.page.page import SHEETS, Moved, Page
-from viz.page.payload import payload, picture_table, prefixes_of, view
+from viz.page.payload import MODULES, payload, picture_table, prefixes_of, view
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
 from viz.page.strip import strip
@@ -30,11 +30,6 @@ from viz.words.text import ROWS, Pair, bilingual, html
 
 __all__ = ["Player", "Slider", "picture_table"]
 
-# The browser's half, in the order in which they need each other.
-MODULES = (
-    *("widget", "places", "swatch", "brief", "camera", "zoom", "cards", "travel", "morph"),
-    *("canvas", "scene", "score", "inspector", "keys", "screen", "player"),
-)
 _numbers = itertools.count(1)
 Links = Sequence[Mapping[str, str]]
 

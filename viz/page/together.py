@@ -14,6 +14,7 @@ from viz.picture.matching import aligned
 from viz.picture.union import renamed, union
 
 ALIKE = 1.3  # times the larger drawing, up to which a layout of both is worth its room
+GROWS = ("value", "gradient", "clock", "plan", "swatch", "back")  # what a room may need
 Rooms = dict[str, CardSpace]
 
 
@@ -83,15 +84,7 @@ class SideBySide:
 
 def _larger(one: CardSpace, other: CardSpace) -> CardSpace:
     """Return a room large enough for both."""
-    return replace(
-        one,
-        value=max(one.value, other.value),
-        gradient=max(one.gradient, other.gradient),
-        clock=max(one.clock, other.clock),
-        plan=one.plan or other.plan,
-        swatch=one.swatch or other.swatch,
-        back=one.back or other.back,
-    )
+    return replace(one, **{x: max(getattr(one, x), getattr(other, x)) for x in GROWS})
 
 
 def _renamed(picture: Picture, names: Mapping[str, str], edges: Mapping[str, str]) -> Picture:

@@ -32,6 +32,8 @@ NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
 OPERATOR = re.compile(r"<text data-op[^>]*>[^<]*</text>")
 LARGER = 1.12  # by which its words need more room on a page that shows the card smaller
+# Of compact cards: a letter, how many at most, what is around them; a name, lines, and calls, px.
+LETTER, LETTERS, AROUND_LETTERS, NAMED, LINE, PLAIN, CELLED = 5.6, 12, 8, 17, 12, 16, 11
 LATER = 14  # from one line of a clock to the next, px
 Clock = tuple[Pair, ...]  # its lines: "built at step 3", "ran at step 7"
 
@@ -63,6 +65,8 @@ class CardSpace:
     low: its shape is in its first row, which makes it less high. swatch, back: whether its value
     and its gradient are pictures, beneath which numbers are written where there is room for some;
     a low card of these has no other rows. origin: whether it will be the first to have NaN or ∞.
+    compact: it is as large as its words on a phone, 1 with a gradient beside its value, 2 with one
+    below it.
     """
 
     value: int = 0
@@ -74,6 +78,7 @@ class CardSpace:
     swatch: bool = False
     back: bool = False
     origin: bool = False
+    compact: int = 0
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,8 @@ class Card:
         if self.like is not None:
             return self.like.size
         room, languages = self.room, self.room.languages
+        if room.compact:
+            return self._compact
         every = {*languages, "both"} if len(languages) > 1 else languages
         head = max(map(self._head, every))
         none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if room.plan else 0
@@ -169,6 +176,21 @@ class Card:
         width = 2 * PAD + max(head, main, cells, shape, value, gradient, back, clock)
         return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
 
+    @property
+    def _compact(self) -> tuple[int, int]:
+        """Its size where its name has a line, and its numbers are below it."""
+        room, dims = self.room, [*map(int, re.findall(r"\d+", self.node.shape))] or [0]
+        lines = dims[-2] if dims[1:] and room.swatch and room.value else 1
+        signs = 2 * bool(dims[1:]) + 1 + dims[-1]  # brackets and commas, which it goes without
+        each = (n and n / lines - signs for n in (room.value, room.gradient))
+        letters = [min(n or LETTERS / 2, LETTERS) for n in each]
+        across = [LETTER * n + AROUND_LETTERS for n in letters[: 1 + room.back]]
+        wider, higher = (sum(across), 1) if room.compact < 2 else (max(across), len(across))
+        wider, line = (wider, LINE) if room.swatch else (LETTER * room.value, PLAIN)
+        name = wide(self.sign.rpartition(".")[2], SMALL) * BOLD
+        high = NAMED + bool(self.node.cells) * CELLED + line * lines * higher
+        return 2 * round(max(name, wider, len(self.node.cells) * 8) / 2 + 3), 2 * round(high / 2)
+
     def _head(self, language: str) -> float:
         """Return the width of the first row, without the operator's name for both languages."""
         kind, origin = KINDS[self.kind], self.room.origin
@@ -181,6 +203,7 @@ class Card:
         width, height = self.size
         room = self.room
         worn = {"output": self.node.is_output, "pictured": room.swatch, "back": room.back}
+        worn, round_ = worn | {"compact": room.compact > 0}, 6 if room.compact else ROUND
         always = (f"mg-{x}" for x in worn if worn[x])  # in every state
         classes = ["node", f"mg-kind-{self.kind}", *state.classes, *always]
         low, parts = 8, []
@@ -192,7 +215,7 @@ class Card:
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
             f'transform="translate({x:g},{y:g})"><title>{title}</title>{self._done(state)}{halo}'
-            f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
+            f'<rect class="mg-card" width="{width}" height="{height}" rx="{round_}"/>'
             f"{''.join(parts)}</g>"
         )
 
@@ -243,7 +266,7 @@ class Card:
 
     def _cells(self, low: float, state: State) -> list[str]:
         """Return the calls in a strip, side by side over the width of the card."""
-        broad, high, gap = CELL
+        broad, high, gap = (*CELL[:1], 7, *CELL[2:]) if self.room.compact else CELL
         count = len(self.node.cells)
         step = min((self.size[0] - 2 * PAD + gap) / count, 3 * (broad + gap))
         drawn = f'y="{low + 2}" width="{step - gap:g}" height="{high}" rx="2"'

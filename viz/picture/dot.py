@@ -34,7 +34,7 @@ def dot(
             "rankdir": rankdir,
             "nodesep": "0.2" if low else "0.3",
             "ranksep": str(ranksep),
-            "pad": "0.17",
+            "pad": "0.08" if any(card.room.compact for card in cards.values()) else "0.17",
             **({"label": _escaped(title), "labelloc": "t"} if title else {}),
             "fontname": FONTS,
         },

@@ -32,6 +32,7 @@ TIP, CORNER = 6, 5  # length of a lane's tip, and how far it stays from a card's
 PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
 PAGE_HIGH = 420  # of what is seen of a drawing at once, px
 SHORTEST, LONGEST, DOWN, LOW = 34, 84, 38, 30  # of arrows: to the right, down, and on a phone, px
+BETWEEN = 12  # and between compact cards
 FOLLOWED = (
     0.9  # how much of what is seen in rows counts: a drawing without turns is easier to follow
 )
@@ -237,7 +238,8 @@ def _direction(
     )  # of frames, one behind the other; and one in the other
     beside = (FRAME + FRAME_NAME) * max((path.count("/") + 1 for path in picture.groups), default=0)
     long = sum(max(w for w, _ in column) for column in sizes) + along
-    gaps, fall = max(len(columns) - 1, 1), DOWN if width > high else LOW
+    compact = any(card.room.compact for card in cards.values())
+    gaps, fall = max(len(columns) - 1, 1), BETWEEN if compact else DOWN if width > high else LOW
     across = (
         long + gaps * SHORTEST,
         max(sum(h + ASIDE for _, h in rank) for rank in sizes) + beside,

@@ -272,7 +272,7 @@ def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str) -> str:
     )
 
 
-def number(value: Any) -> str:
+def number(value: Any, digits: int = 4) -> str:
     """Format a number, a short array, or several of them, for a box."""
     if isinstance(value, tuple):
         shown = [number(x) for x in value]
@@ -280,7 +280,7 @@ def number(value: Any) -> str:
     array = np.asarray(value)
     if array.size == 1:
         x = array.reshape(-1)[0]
-        text = f"{x:.4g}" if array.dtype.kind in "fc" else str(x)
+        text = f"{x:.{digits}g}" if array.dtype.kind in "fc" else str(x)
         return text.replace("nan", "NaN").replace("inf", "∞")
     if array.ndim == 1 and array.size <= 3:
         return "[" + ", ".join(number(x) for x in array) + "]"

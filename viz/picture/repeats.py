@@ -50,10 +50,14 @@ def _with_rounds(picture: Picture) -> Picture:
     around: dict[str, str] = {}  # node -> the group that it gets
     layers = {layer_name(path) for path in picture.groups}
     counts: Counter[str] = Counter()  # rounds so far, by name
+    begun: set[str] = set()  # what first rounds read in place of the round before
     for start, period, rounds in _repetitions(about, max(EASY, round(SHARE * len(about)))):
         first = computing[start : start + period]
         name = repeated_call([engine.get(b.id) for b in first]) if period > 1 else ""
         name = name if name and name not in layers else _name(first)
+        for one, other in zip(first, computing[start + period :], strict=False):
+            ends = (nodes[i].inputs for box in (one, other) for i in members[box.id][:1])
+            begun |= {x for x, y in zip(*ends, strict=False) if nodes[y].kind not in GIVEN}
         before = counts[name]
         counts[name] += rounds
         for k in range(rounds * period):
@@ -65,7 +69,8 @@ def _with_rounds(picture: Picture) -> Picture:
                 path = f"{strip}{part}" + f"/{path}" * bool(path)
             if path:
                 around |= dict.fromkeys(members[computing[start + k].id], path)
-    _group_data(picture, around, {n.id for n in picture.nodes if n.kind in GIVEN and not n.group})
+    given = {n.id for n in picture.nodes if n.kind in GIVEN and not n.group}
+    _group_data(picture, around, given - begun)
     return _inside(picture, around)
 
 

@@ -14,15 +14,17 @@ from viz.picture.swatch import Raster, joined, raster
 from viz.words.text import Pair, row
 
 WRITTEN = 6  # numbers that a caption writes out, row by row
-SHORT = 18  # characters of several numbers in a card; of more it has the swatch alone
+SHORT = 18  # characters of several numbers in a card
+BESIDE = 20  # and beneath its swatch, which is alone where there are more
 
 
 @dataclass(frozen=True)
 class Summary:
     """A value of any size, in a few characters, in a sentence, and as cells to look at.
 
-    `text` is what a caption says: the numbers themselves where there are few, else `short`; `bad`,
-    whether it holds NaN or infinity; `origin`, whether no operand held any.
+    `text` is what a caption says: the numbers themselves where there are few, else `short`; `few`,
+    these as short as a card needs them; `bad`, whether it holds NaN or infinity; `origin`, whether
+    no operand held any.
     """
 
     short: str
@@ -31,13 +33,15 @@ class Summary:
     text: str = ""
     bad: bool = False
     origin: bool = False
+    few: str = ""
 
     @property
     def beside(self) -> str:
         """What a card writes: all of it, or beside a swatch the numbers, if they are few."""
         if self.raster is None:
             return self.short
-        return self.text if self.text[:1] == "[" and len(self.text) <= SHORT else ""
+        few = self.few or self.text
+        return few if few[:1] == "[" and len(few) <= BESIDE else ""
 
     @property
     def said(self) -> Pair:
@@ -65,7 +69,8 @@ def summarize(value: Any, seen: bool = True) -> Summary:
     summary = _summary(array)
     bad = array.dtype.kind in "fc" and not np.isfinite(array).all()
     text, bad = written(array) or summary.short, bool(bad)
-    return replace(summary, text=text, bad=bad, raster=raster(array) if seen else None)
+    few = next((t for n in (4, 3, 2) if len(t := written(array, n)) <= BESIDE), "")
+    return replace(summary, text=text, bad=bad, raster=raster(array) if seen else None, few=few)
 
 
 def change(one: Summary, other: Summary) -> Summary:
@@ -81,7 +86,7 @@ def change(one: Summary, other: Summary) -> Summary:
     )
 
 
-def written(value: Any) -> str:
+def written(value: Any, digits: int = 4) -> str:
     """Write a few numbers row by row: "[[1, -2], [3, 4]]"; "" for many, or several values."""
     if isinstance(value, tuple):
         return ""
@@ -89,8 +94,9 @@ def written(value: Any) -> str:
     if not 0 < array.size <= WRITTEN or array.ndim > 2:
         return ""
     if array.ndim < 2:
-        return number(array) if array.size == 1 else f"[{', '.join(map(number, array))}]"
-    lines = [", ".join(map(number, line)) for line in array]
+        said = ", ".join(number(x, digits) for x in array.reshape(-1))
+        return said if array.size == 1 else f"[{said}]"
+    lines = [", ".join(number(x, digits) for x in line) for line in array]
     return f"[[{'], ['.join(lines)}]]"
 
 
