@@ -153,11 +153,9 @@ class Card:
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels: even numbers, so that the middle is one, too."""
-        if self.like is not None:
-            return self.like.size
+        if self.like is not None or self.room.compact:
+            return self.like.size if self.like else self._compact
         room, languages = self.room, self.room.languages
-        if room.compact:
-            return self._compact
         every = {*languages, "both"} if len(languages) > 1 else languages
         head = max(map(self._head, every))
         none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if room.plan else 0
@@ -200,10 +198,9 @@ class Card:
 
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
         """Return the card as SVG at a place, in a state."""
-        width, height = self.size
-        room = self.room
+        (width, height), room = self.size, self.room
         worn = {"output": self.node.is_output, "pictured": room.swatch, "back": room.back}
-        worn, round_ = worn | {"compact": room.compact > 0}, 6 if room.compact else ROUND
+        worn["compact"] = room.compact > 0
         always = (f"mg-{x}" for x in worn if worn[x])  # in every state
         classes = ["node", f"mg-kind-{self.kind}", *state.classes, *always]
         low, parts = 8, []
@@ -215,7 +212,7 @@ class Card:
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
             f'transform="translate({x:g},{y:g})"><title>{title}</title>{self._done(state)}{halo}'
-            f'<rect class="mg-card" width="{width}" height="{height}" rx="{round_}"/>'
+            f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
             f"{''.join(parts)}</g>"
         )
 
