@@ -46,12 +46,12 @@ def called_functions(start: FunctionType) -> Iterator[FunctionType]:
         if function not in met:
             met.add(function)
             yield function
-            found = (other for other in _read_values(function) if isinstance(other, FunctionType))
+            found = (other for other in read_values(function) if isinstance(other, FunctionType))
             called = map(inspect.unwrap, found)
             todo += [other for other in called if other.__globals__ is start.__globals__]
 
 
-def _read_values(function: FunctionType) -> Iterator[Any]:
+def read_values(function: FunctionType) -> Iterator[Any]:
     """Yield the values of the global and closure names that a function reads."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
@@ -64,7 +64,7 @@ def _read_values(function: FunctionType) -> Iterator[Any]:
 
 
 def _looks_up_gap(function: FunctionType) -> bool:
-    return any(found is Ellipsis for found in _read_values(function))
+    return any(found is Ellipsis for found in read_values(function))
 
 
 def lookups(function: FunctionType) -> tuple[tuple[str, str], ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import string
 import tomllib
+from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -74,7 +75,8 @@ class Check:
     hints: sentences for known mistakes, each after two patterns: one is searched for in the English
     message about the mistake, the other in what the learner wrote. parts: those of the learner's
     engine that it judges. The answer is empty where it is one of these, or there is nothing to
-    hide.
+    hide. also: what is expected for inputs that the cell does not show, so that nobody can write
+    the numbers down.
     """
 
     id: str
@@ -83,6 +85,7 @@ class Check:
     ours: str = ""
     hints: tuple[tuple[str, str, Pair], ...] = ()
     parts: tuple[str, ...] = ()
+    also: Mapping[Any, Any] | None = None
 
     def hint_for(self, message: str, code: str = "") -> Pair | None:
         """Return the hint for a message about a mistake; None if the mistake is unknown."""
@@ -232,7 +235,8 @@ def _read_beside(data: Mapping[str, Any]) -> PeerCode:
 def _read_check(data: Mapping[str, Any]) -> Check:
     hints = tuple((x["told"], x.get("code", ""), _pair(x)) for x in data.get("when", ()))
     ours, parts = data.get("ours", ""), tuple(data.get("parts", "").split())
-    return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts)
+    also = literal_eval(data["also"]) if "also" in data else None
+    return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts, also)
 
 
 def _read_question(data: Mapping[str, Any]) -> Question:

@@ -275,3 +275,29 @@ def test_another_function_is_not_taken_for_the_answer():
 def test_a_failing_graph_is_played_at_the_wrong_step():
     wrong = judge("L08.core", written("L08.core", "def same_work(a, b):\n    return a.op == b.op"))
     assert wrong.picture() is not None
+
+
+def test_what_is_ready_made_is_no_answer(monkeypatch):
+    """Whether it was opened before, is called inside, or is handed over itself."""
+    monkeypatch.setattr(lessons.lesson.check, "judge", None)  # which need not even be asked
+    with pytest.raises(CheckFailed, match="Your code calls `ranks`, which is ready-made"):
+        lessons.check("L10.core", reference_engine("L11").ranks)
+    monkeypatch.undo()
+    asked = "def ranks(waits, seconds):\n    return engine.schedule(waits, seconds, 1)"
+    (function,) = written("L10.core", asked.replace("engine", "later"))
+    function.__globals__["later"] = reference_engine("L11")
+    with pytest.raises(CheckFailed, match="Your code calls `schedule`, which is ready-made"):
+        lessons.check("L10.core", function)
+
+
+def test_an_answer_neither_reads_what_is_expected_nor_knows_all_inputs():
+    want = {6.0: 5.25, 1.0: 4}
+    names = {"want": want, "known": {6.0: 5.25, 1.0: 4}}
+    exec("def two_steps(x):\n    return want[x]", names)
+    exec("def looked_up(x):\n    return known.get(x)", names)
+    for name, says in (("two_steps", "looks at the expected"), ("looked_up", "-3.0")):
+        answer = eval(f"lambda: {{x: {name}(x) for x in want}}", names)
+        with pytest.raises(CheckFailed) as failed:
+            lessons.check("L03.faded.1", answer, want)
+        assert says in str(failed.value)
+        assert names["want"] is want

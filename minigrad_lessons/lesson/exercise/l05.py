@@ -52,25 +52,7 @@ def event_facts(made: Names, engine: ModuleType) -> Names:
     return facts | {"run": ops["run"]}
 
 
-CORE = Property(
-    cond_program,
-    always=tuple(
-        (f"f = lambda x: cond(x > 2 / x, {sides})", *call_lines([3.3, 1.0, -0.5], tensor))
-        for sides in (
-            "lambda a, b: a * b, lambda a, b: a - b, x, x + [1, 2]",
-            *("lambda a: a * a, lambda a: -a, x", "lambda a, b, c: a, lambda a, b, c: c, x, x, -x"),
-        )
-        for tensor in (False, True)
-    )
-    + tuple(
-        (
-            "f = lambda x: cond(x, lambda a: a + 1.0, lambda a: a - 1.0, x)",
-            *call_lines([1e-7, -1e-9, 0.0], tensor),
-        )
-        for tensor in (False, True)
-    ),
-    look=event_facts,
-)
+CORE = Property(cond_program, look=event_facts)
 
 
 def while_lines(test: str, step: str, numbers: list[float] | str, tensor: bool) -> Program:

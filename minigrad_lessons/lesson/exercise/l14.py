@@ -39,14 +39,7 @@ def momentum_facts(made: Names, engine: ModuleType) -> Names:
     return {name: made[name] for name in names if name in made}
 
 
-CORE = Property(
-    momentum_program,
-    always=tuple(
-        momentum_lines(4.0, 0.125, share, nodes) for share in (0.5, 0.25) for nodes in (False, True)
-    ),
-    look=momentum_facts,
-    examples=60,
-)
+CORE = Property(momentum_program, look=momentum_facts, examples=60)
 
 
 def bill_program(rng: Rng) -> Program:
