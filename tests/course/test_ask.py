@@ -125,7 +125,7 @@ SCHEMA: dict[str, Any] = {
         "line": {"code": None, "needs": None, "distractor": None},
     },
     "check": {
-        **dict.fromkeys(("id", "ours", "parts", "lines")),
+        **dict.fromkeys(("id", "ours", "parts", "also", "lines")),
         **dict.fromkeys(("text", "hint"), TEXT),
         "when": {"told": None, "code": None, "text": TEXT},
     },
