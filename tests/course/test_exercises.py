@@ -29,6 +29,7 @@ from lessons import LESSONS, ROOT, TOUR, code_cells, number, read, run_cell
 
 import minigrad as mg
 import minigrad_lessons as lessons
+import minigrad_lessons.lesson.claims
 from minigrad.core.record import REGISTRY
 from minigrad.diagnostics.messages import Pair, set_language
 from minigrad_lessons.lesson.check import CheckFailed
