@@ -282,7 +282,7 @@ def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: 
     page.locator(".mg-board").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert "trace -6\xa0✗" in page.locator(".mg-caption").inner_text()
+    assert "trace\xa0-6\xa0✗" in page.locator(".mg-caption").inner_text()
     assert lit(page, 2).count("wrong") == 1
     assert lit(page, 0).count("absent") == 2, "not in the graph of this input"
     assert lit(page, 1).count("ghost") == 3, "in the graph, and not run"

@@ -119,7 +119,7 @@ FILMED: tuple[Rule, ...] = (
     ("", "mg-number", _words(SMALL, "ink", 600)),
     ("", "mg-lit", {"fill": "lit", "stroke": "none"}),
     ("", "mg-axis", {**_outline("line", "none"), "stroke-opacity": "0.35"}),
-    ("", "mg-life", {**_outline("run", "none", 3), "stroke-opacity": "0.4"}),
+    ("", "mg-life", {**_outline("run", "none", 3), "stroke-opacity": "0.6"}),
     ("", "mg-life-plan", {**_outline("built", "none", 3, "0.1 6"), "stroke-linecap": "round"}),
     ("", "mg-stair-build", _outline("built", "none", 2, DASHES["dashed"])),
     *(("", f"mg-stair-{kind}", _outline("run", "none", 2)) for kind in ("run", "both")),
