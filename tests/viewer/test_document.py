@@ -325,3 +325,11 @@ def test_positions_are_as_fine_as_there_is_room(tmp_path: Path) -> None:
     assert coarse[0].step == pytest.approx(0.4)
     assert len(kept([slider("x", 2.0)] * 3, made, 100_000)[1]) == 27
     assert kept([], made, 100_000) == ([], [])
+
+
+def test_what_a_view_hides_on_its_own_page_is_there_on_pages_to_read() -> None:
+    """Those have `data-mg-page` as well, and only what we save has an element `#page`."""
+    hides = r"(?m)^([^{}@\n]*data-mg-page[^{}]*)\{[^}]*(?:display: none|clip-path)"
+    for sheet in (Path(viz.__file__).parent / "assets").glob("*.css"):
+        found = re.findall(hides, sheet.read_text("utf-8"))
+        assert all("#page" in rule for rule in found), (sheet.name, found)
