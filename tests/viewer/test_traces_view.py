@@ -184,7 +184,7 @@ def test_the_row_of_the_table_follows(tmp_path: Path, page: Page) -> None:
     lit = page.locator(".mg-phase.mg-lit").all_inner_texts()
     assert lit == ["build", "run", "run", "build", "run"]
     assert page.locator(".mg-count").all_inner_texts()[:2] == ["4", "6"]
-    assert page.locator(".mg-column.mg-here").inner_text().startswith("call\xa03")
+    assert page.locator(".mg-column.mg-here").inner_text().startswith("call 3")
     assert page.locator(".mg-stairs").count() == page.locator(".mg-phase").count(), "all connected"
     assert page.locator(".mg-fact").inner_text() == "5 calls of scale() needed 3 traces"
     page.set_viewport_size({"width": 390, "height": 844})

@@ -2,6 +2,7 @@
 const CODE = 19.5; // pixels of a line of code
 const PANE = { aside: 24, above: 22, chart: 16, title: 28, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
 const SLOW = 1200; // milliseconds of a step
+const COUNTED = /(?<=\d) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=-?\d)|(?<=[,:] \d) (?=[a-z])|(?<=[a-z]) (?=-?[\d.]+(?: [✗!])?,)/g; // spaces between a number and what it counts, at which no line ends
 const [LEAST, SCANT] = [150, 190]; // pixels of the drawings, however much stands around them, and up to which they are alone
 
 /** @param {{model: Model, el: HTMLElement}} view */
@@ -75,7 +76,8 @@ function show(model, board, root, moved, before) {
   if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
   const head = make("div", "mg-head", root);
   const { place: caption, fit } = steady("mg-said", head, say);
-  fit(scenes.map((scene) => scene.caption));
+  const tied = (/** @type {Pair} */ [en, zh]) => /** @type {Pair} */ ([en, zh].map((text) => text.replace(COUNTED, "\u00a0")));
+  fit(scenes.map((scene) => tied(scene.caption)));
   caption.className = "mg-caption";
   caption.setAttribute("aria-live", "polite");
   const tools = make("div", "mg-tools", head);
@@ -189,7 +191,7 @@ function show(model, board, root, moved, before) {
   function paint() {
     const scene = scenes[index];
     fresh("count", seen(scene).map(({ i }) => i), settle);
-    fresh("caption", scene.caption, () => tell(caption, scene.caption));
+    fresh("caption", scene.caption, () => tell(caption, tied(scene.caption)));
     panes.forEach((p, i) => {
       if (i < scene.panels.length) p.paint(scene.panels[i]);
       else p.figure.hidden = true;

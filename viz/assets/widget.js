@@ -1,6 +1,6 @@
 // What all widgets of frames use: elements, keys, buttons.
 const SVG = "http://www.w3.org/2000/svg";
-const TIES = / (?=[%✗!*](?:[ ,，。；]|$))|(?<= [*]) |(?<=\d) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=-?\d)|(?<=[,:] \d) (?=[a-z])|(?<=\w) (?=-?[\d.]+(?: [✗!])?(?:,|$))/g; // spaces at which no line ends
+const TIES = / (?=[%✗!*](?:[ ,，。；]|$))|(?<= [*]) /g; // spaces at which no line ends
 const PATIENCE = 700; // milliseconds for which a player is seen at rest before it plays
 
 /**
