@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 TEMPLATE = ROOT / "docs" / "template"
 LANGUAGES = ("en", "zh")
-KEPT = 150_000  # bytes for the positions of the sliders of one player
+KEPT = 300_000  # bytes for the positions of the sliders of one player; packed they take a third
 # What sentences say that a page has no use for: how to run it, how to change its language.
 NOTEBOOK = r"Run\sthe\scells|below\sthe\snext\scell|从上到下运行|单元格下方的按钮"
 KINDS = [PLAYED, "text/html", "image/svg+xml", "image/png", "text/plain"]
@@ -327,7 +327,8 @@ def script_of(modules: Sequence[str], programs: Sequence[str], own: str) -> str:
     made = (module.replace("export default", "return") for module in modules)
     widgets = ",\n".join(f"(() => {{\n{module}\n}})()" for module in made)
     given = f"const widgets = [{widgets}];\nconst programs = [{', '.join(programs)}];"
-    return f"{assets.source('page.js')}\n{given}\n{own}"
+    pages = "".join(assets.source(f"{name}.js") for name in ("recompute", "page"))
+    return f"{pages}\n{given}\n{own}"
 
 
 def finished(html: str, css: str, script: str, language: str) -> str:

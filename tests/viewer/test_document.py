@@ -215,11 +215,9 @@ def test_an_answer_unfolds_without_a_kernel_and_says_in_words_what_it_is_worth(
 # ---- Sliders without a kernel -----------------------------------------------------------------
 
 
-# How many positions are kept; none where the page computes for any.
-SLIDING: dict[str, tuple[Callable[[], Any], int]] = {
-    "step": (lambda: viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3), 0),
-    "compare": (lambda: viz.compare(lambda x, w: (w * x - 3).relu() * x, 2.0, 2.7), 0),
-    "two": (lambda: viz.step((mg.tensor([1.0, 2.0], requires_grad=True) * 2).sum()), 25),
+SLIDING: dict[str, Callable[[], Any]] = {
+    "step": lambda: viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3),
+    "two": lambda: viz.step((mg.tensor([1.0, 2.0], requires_grad=True) * 2).sum()),
 }
 
 
@@ -235,13 +233,11 @@ def slide(page: Page, value: float) -> None:
 def test_a_slider_of_a_saved_page_shows_what_the_kernel_would(
     name: str, tmp_path: Path, page: Page
 ) -> None:
-    make, count = SLIDING[name]
-    player = make()
+    player = SLIDING[name]()
     path = player.save(tmp_path / "page.html")
     assert path.stat().st_size < 1_000_000
     page.goto(path.as_uri())
-    note = f"keeps {count} positions" if count else "computes for any position"
-    assert note in page.locator(".mg-page-note").inner_text()
+    assert "computes the others itself" in page.locator(".mg-page-note").inner_text()
     fields = page.locator(".mg-inputs input")
     assert all(fields.nth(i).is_enabled() for i in range(fields.count()))
     step, low = (float(fields.first.get_attribute(key) or "nan") for key in ("step", "min"))
@@ -265,21 +261,20 @@ def test_a_slider_of_a_saved_page_shows_what_the_kernel_would(
 def test_a_page_keeps_positions_where_no_program_can_compute_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    make = SLIDING["step"][0]
-    computed = make()._values(900_000)
-    assert "kept" not in computed
-    assert computed["fill"]["sizes"] == [1]
+    player = SLIDING["step"]()
+    computed = player._values(900_000)
+    assert len(computed["kept"]) == 41
+    assert "program" in computed["fill"]
     monkeypatch.setattr(recompute, "LARGEST", 500)
-    assert len(make()._values(900_000)["kept"]) == 41, "the program is too large"
+    assert player._values(900_000).keys() == {"data", "index", "kept"}, "the program is too large"
     monkeypatch.undo()
-    player = make()
     player.numbers = raises_graph_error
-    assert len(player._values(900_000)["kept"]) == 41, "not in a graph, or not in JavaScript"
-    unlike = viz.step(mg.tensor(2.0, requires_grad=True, name="x").log())
-    assert len(unlike._values(900_000)["kept"]) == 41, "beyond zero there is another story to tell"
+    plain = player._values(900_000)
+    assert plain.keys() == {"data", "index", "kept"}, "not in a graph, or not in JavaScript"
+    assert plain["data"]["sliders"][0]["step"] > computed["data"]["sliders"][0]["step"]
 
 
-def raises_graph_error() -> Any:
+def raises_graph_error(inputs: list[float]) -> Any:
     return mg.compile(mg.build_graph([], []), executor="nobody has this one")
 
 
@@ -289,7 +284,7 @@ def test_numbers_are_written_as_python_writes_them() -> None:
     exact = [0.0, -0.0, 1.0625, 1.1875, 2.5, 0.125, 9999.5, 1e4, 1e-4, 1e-5, 9.9996, -3e-38, 1e30]
     values = [*exact, *(rng.normal(0, 1, 300) * 10 ** rng.uniform(-8, 8, 300)).tolist()]
     values += [float(np.float32(x)) for x in values]
-    script = f"{assets.source('page.js')}\nconst values = {json.dumps(values)};"
+    script = f"{assets.source('recompute.js')}\nconst values = {json.dumps(values)};"
     script += (
         "console.log(JSON.stringify(values.map((x) => [2, 3, 4].map((n) => formatted(x, n)))))"
     )
@@ -315,16 +310,19 @@ def test_positions_are_as_fine_as_there_is_room(tmp_path: Path) -> None:
     sliders = [slider("x", 2.0)]
 
     def made(inputs: list[float]) -> dict[str, Any]:
-        return {"data": {"text": "x" * 1000, "value": inputs[0]}}
+        return {"data": {"text": "x" * 1000 + str(inputs), "value": inputs[0]}}
 
-    counts = [len(kept(sliders, made, room)[1]) for room in (100_000, 30_000, 8_000, 500)]
+    start = {"data": {"text": "", "value": 2.0}}
+    counts = [len(kept(sliders, made, start, room)[1]) for room in (100_000, 30_000, 8_000, 500)]
     assert counts == [41, 21, 5, 0]
-    coarse, positions = kept(sliders, made, 30_000)
-    assert [p["data"]["value"] for p in positions] == [p["inputs"][0] for p in positions]
+    coarse, positions = kept(sliders, made, start, 30_000)
+    assert [p["change"]["data"]["value"] for p in positions] == [
+        [p["inputs"][0]] for p in positions
+    ]
     assert 2.0 in [p["inputs"][0] for p in positions], "where it stood"
     assert coarse[0].step == pytest.approx(0.4)
-    assert len(kept([slider("x", 2.0)] * 3, made, 100_000)[1]) == 27
-    assert kept([], made, 100_000) == ([], [])
+    assert len(kept([slider("x", 2.0)] * 3, made, start, 100_000)[1]) == 27
+    assert kept([], made, start, 100_000) == ([], [])
 
 
 def test_what_a_view_hides_on_its_own_page_is_there_on_pages_to_read() -> None:

@@ -102,7 +102,7 @@ function show(model, board, root, moved, before) {
   region(score_, labels.score);
   const nodes = Object.assign({}, ...data.lanes.map((lane) => lane.nodes));
   const staffs = data.lanes.length ? score(score_, { lanes: data.lanes, frames: scenes, nodes, words }, { hover() {} }) : undefined;
-  if (staffs) scoreKey(make("div", "mg-key", root), { lanes: data.lanes, words, nodes, swatches: [] });
+  if (staffs) scoreKey(make("div", "mg-key", root), { lanes: data.lanes, words, nodes });
   const explain = legend(data, root);
   switches(model, data, root);
   const below = make("div", "mg-below", root);

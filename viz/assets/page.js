@@ -27,56 +27,26 @@ function languages(parent, titles) {
   parent.append(group);
 }
 
-// A number as Python's format writes it with so many digits ("{:.4g}"); 0: a whole one.
-function formatted(value, digits) {
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value < 0 ? "-∞" : "∞";
-  if (!digits) return String(value);
-  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-  const exact = value.toExponential(100).split("e");
-  const end = exact[0].indexOf(".") + digits; // where the digits that are not written begin
-  const half = /^50*$/.test(exact[0].slice(end)) && /[02468]\.?$/.test(exact[0].slice(0, end));
-  const [shown, power] = half ? [exact[0].slice(0, end), exact[1]] : value.toExponential(digits - 1).split("e");
-  const short = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
-  if (power < -4 || power >= digits) return `${short(shown)}e${power[0]}${power.slice(1).padStart(2, "0")}`;
-  return short(Number(`${shown}e${power}`).toFixed(digits - 1 - power));
-}
-
-// What the page shows for these inputs, by the program that computes all numbers in it.
-function recomputed({ text, holes, sizes }, program, inputs) {
-  const feeds = {};
-  let from = 0;
-  program.feeds.forEach(({ name }, i) => { feeds[name] = inputs.slice(from, from += sizes[i]); });
-  const numbers = program.run(feeds);
-  return JSON.parse(text.replace(/\x01(\d+)\x01/g, (_, hole) => {
-    const [output, element, digits] = holes[hole];
-    return formatted(numbers[output][element], digits);
-  }));
-}
-
 // In place of the kernel's model: the values that the page holds, those kept for other inputs or the
 // program that computes them.
 function modelOf(values, make) {
   const { kept = [], fill, ...held } = values;
-  const program = fill && make();
-  const first = held.data;
+  let last = { data: { trouble: "", ...held.data }, index: held.index, program: 0 };
+  const positions = kept.map(({ inputs, change }) => ({ ...(last = patched(last, change)), inputs }));
+  const compute = fill && recomputing(positions, fill, make());
   const listeners = {};
   const tell = (name) => (listeners[`change:${name}`] ?? []).forEach((listener) => listener());
   return {
-    kept: kept.length > 0 || Boolean(fill), // the sliders can be moved
+    kept: kept.length > 0, // the sliders can be moved
     get: (name) => held[name],
     set(name, value) {
       held[name] = value;
       if (name !== "inputs") return;
-      if (fill) {
-        held.data = { ...first, ...recomputed(fill, program, value) };
-        tell("data");
-        return;
-      }
       const far = ({ inputs }) => inputs.reduce((sum, x, i) => sum + Math.abs(x - value[i]), 0);
-      const near = kept.reduce((best, other) => (far(other) < far(best) ? other : best));
-      held.data = { ...first, ...near.data };
-      if (near.index !== undefined) held.index = near.index;
+      const nearest = () => positions.reduce((best, other) => (far(other) < far(best) ? other : best));
+      const found = compute?.(value) ?? nearest();
+      Object.assign(held, { data: found.data, index: found.index });
+      if (held.data.scenes) held.data.scenes.at(-1).inputs = found.inputs ?? value;
       tell("data");
     },
     save_changes() {},

@@ -113,11 +113,12 @@ function score(place, data, { hover }) {
 
 /**
  * What the marks of a score mean, as far as there are such; and the colours of tensors, if it has any.
- * @param {HTMLElement} place @param {Pick<Data, "lanes" | "words" | "swatches"> & {nodes: Noted}} data
+ * @param {HTMLElement} place @param {Pick<Data, "lanes" | "words"> & {nodes: Noted}} data
  */
-function scoreKey(place, { lanes, words, swatches, nodes }) {
+function scoreKey(place, { lanes, words, nodes }) {
   const marks = lanes.flatMap(({ notes }) => notes.map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort === "input" && kind === "built" ? "declared" : sort || kind)));
-  marks.push("held", "now", ...Object.values(nodes).flatMap(({ values, gradients }) => [...values, ...gradients].map(([, { bad }]) => (bad ? "bad" : ""))));
+  const known = Object.values(nodes).flatMap(({ values, gradients }) => [...values, ...gradients].map(([, summary]) => summary));
+  marks.push("held", "now", known.some(({ bad }) => bad) ? "bad" : "");
   const looks = { built: words.key_built, both: words.phase_both, run: words.key_ran, declared: null, input: words.key_input, seed: words.key_seed, gradient: words.gradient,
     ...(lanes[0]?.columns ? {} : { asked: words.key_asked, constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now }) };
   place.replaceChildren();
@@ -127,7 +128,7 @@ function scoreKey(place, { lanes, words, swatches, nodes }) {
     if (look === "built" && lanes.some(({ plan }) => plan)) make("i", "", entry); // until it runs
     say(entry, word);
   }
-  for (const of of swatches.some(Boolean) ? /** @type {const} */ (["value", "grad"]) : []) {
+  for (const of of known.some(({ swatch }) => swatch !== undefined) ? /** @type {const} */ (["value", "grad"]) : []) {
     const tensor = make("span", "mg-key-tensor", place);
     tensor.append(of === "grad" ? "∂ − " : "− ");
     pictured(LEGEND, of, KEYED, tensor);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -25,10 +25,9 @@ from minigrad.static import Graph, Node, ancestors, without_listeners
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
 from viz.film.frames import Film, event_film, failed_film, static_film, stopped_film
-from viz.picture.picture import picture
+from viz.picture.picture import bodies_of, picture
 from viz.words.text import choose, row
 
-MOST_SHOWN = 64  # numbers of a tensor that anything shows one by one
 NOTHING_GIVEN: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -229,34 +228,59 @@ def replay_graph(
     return film.with_outputs(results)
 
 
-def numbers_of(
-    outputs: list[Any], moved: Mapping[Any, Any], fed: Mapping[Any, Any], session: Any = None
-) -> Graph:
-    """Return a graph of all numbers that a film of tensors or nodes shows, gradients included.
+def numbers_of(run: Callable[[], Sequence[Any]], inputs: Sequence[Any]) -> Graph:
+    """Return a graph of all numbers that the film of a run shows, gradients included.
 
-    moved: leaves that become placeholders, in their order; fed: values of other placeholders.
-    GraphError for what cannot be in a graph.
+    run: what computes, and returns the arrays of its results; inputs: those that it reads and that
+    become placeholders. Of branches and loops there is what was run. GraphError for what cannot be
+    in a graph.
     """
-    kept = {**fed, **({} if session is None else session.variables)}
+    with without_listeners(), recording(True), mg.record(values=True) as log:
+        results = run()
     with without_listeners(), recording(True), Graph() as graph:
-        twin: dict[Any, Any] = {
-            leaf: mg.placeholder(f"input {k}", shape=value.shape, dtype=value.dtype)
-            for k, (leaf, value) in enumerate(moved.items())
+        known: dict[int, Any] = {
+            id(x): mg.placeholder(f"input {k}", shape=x.shape, dtype=x.dtype)
+            for k, x in enumerate(inputs)
         }
-        for node in ancestors([getattr(y, "creator", None) or y for y in outputs]):
-            if isinstance(node, TapeNode):
-                operands = [_operand(node, i, x, twin, {}, {}) for i, x in enumerate(node.inputs)]
-                twin[node] = apply(node.op, tuple(operands), node.attrs)
-            elif node.op in (state.placeholder, state.variable) and node not in twin:
-                twin[node] = mg.Variable(kept.get(node, node.attrs.get("value")), dtype=node.dtype)
-            elif node not in twin:
-                twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
-        floats = [n for n in graph.nodes if n.dtype.kind == "f"]
-        ends = [twin[getattr(y, "creator", None) or y] for y in outputs]
-        leaves = [n for n in floats if n.op in (state.placeholder, state.variable)]
+        placeholders = [*known.values()]
+        for event in log.of_kind("run"):
+            op, node, operands = event.op, event.node, event.operands
+            if op is None or (id(event.value) in known and node is not None and bodies_of(node)):
+                continue
+            for x in operands:
+                if getattr(x, "dtype", np.dtype(bool)).kind == "f" and id(x) not in known:
+                    known[id(x)] = mg.Variable(x, dtype=x.dtype)
+            read = tuple(known.get(id(x), x) for x in operands)
+            known[id(event.value)] = apply(op, read, getattr(node, "attrs", {}))
+        leaves = [n for n in graph.nodes if n.op in (state.placeholder, state.variable)]
+        ends = [known[id(y)] for y in results if id(y) in known]
         _differentiated([y for y in ends if y.dtype.kind == "f"], leaves)
-        few = [n for n in graph.nodes if isinstance(n.size, int) and n.size <= MOST_SHOWN]
-        return mg.build_graph([twin[leaf] for leaf in moved], few)
+        return mg.build_graph(placeholders, graph.nodes)
+
+
+def numbers_of_tape(outputs: list[Tensor], given: Mapping[Tensor, Any]) -> Graph:
+    """Return a graph of all numbers that the film of a tape shows, from the leaves in `given`."""
+    new: dict[Any, Any] = {t: Tensor(v, t.requires_grad, t.name) for t, v in given.items()}
+    inputs = [t._array for t in new.values()]
+
+    def run() -> list[Any]:
+        _run_again(outputs, {}, new, {})
+        return [new.get(t.creator or t, t)._array for t in outputs]
+
+    return numbers_of(run, inputs)
+
+
+def numbers_of_graph(
+    outputs: list[Node], fed: Mapping[Any, Any], given: Mapping[Any, Any], session: Any = None
+) -> Graph:
+    """Return a graph of all numbers that a film of nodes shows, from the feeds in `given`."""
+    kept = {} if session is None else session.variables
+    variables = {
+        v: kept.get(v, v.attrs["value"]) for v in ancestors(outputs) if v.op is state.variable
+    }
+    inputs = [*map(np.asarray, given.values())]
+    feeds = {**fed, **dict(zip(given, inputs, strict=True))}
+    return numbers_of(lambda: Interpreter(outputs)(feeds, variables), inputs)
 
 
 def _differentiated(sums: list[Node], leaves: list[Node]) -> GraphError | None:

@@ -18,6 +18,7 @@ import traitlets
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import choose
+from minigrad.static import Graph
 from viz import assets
 from viz.page.page import SHEETS, Moved, Page
 from viz.page.player import picture_table
@@ -42,6 +43,7 @@ MODULES = (  # the browser's half
     *("packing", "score", "board"),
 )
 WORDS = assets.words(*MODULES)
+LONGEST = 12  # characters that a number and its sign take, at most
 WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own
 
 
@@ -63,6 +65,7 @@ class Board(Page):
         again: Callable[[list[str]], Board] | None = None,
         sliders: Sequence[Slider] = (),
         moved: Callable[[list[float]], Board] | None = None,
+        numbers: Callable[[list[float]], Graph] | None = None,
         heading: Pair | None = None,
         moves: bool = False,
         lanes: Sequence[Mapping[str, Any]] = (),
@@ -75,6 +78,7 @@ class Board(Page):
         self._name = f"mgb{next(_numbers)}"
         self._switches, self._again = tuple(switches), again
         self.sliders, self._moved, self._moves = tuple(sliders), moved, moves
+        self.numbers = numbers
         self.scenes, self.sheet, self.verdict = tuple(scenes), sheet, verdict
         self._lanes = list(lanes)
         self.slider = slider or ROWS["position"]
@@ -106,7 +110,9 @@ class Board(Page):
             return {}, None
         made = self._moved(inputs)
         made._name = self._name
-        return made._payload(), len(made.scenes) - 1
+        data = made._payload(LONGEST)
+        data["scenes"][-1]["inputs"] = []  # a page knows where its sliders are
+        return data, len(made.scenes) - 1
 
     def _show(self, made: Board) -> None:
         self.scenes, self.sheet, self.verdict = made.scenes, made.sheet, made.verdict
@@ -141,15 +147,18 @@ class Board(Page):
 
     # ---- For the browser -----------------------------------------------------------------------
 
-    def _payload(self) -> dict[str, Any]:
-        """Return all that the browser needs, as plain JSON; each picture is drawn once."""
+    def _payload(self, longest: int = 0) -> dict[str, Any]:
+        """Return all that the browser needs, as plain JSON; each picture is drawn once.
+
+        longest: characters that every card has room for, whatever is written in it.
+        """
         self._drawings: list[dict[str, Any]] = []
         self._drawn: dict[Any, int] = {}
         panels = [panel for scene in self.scenes for panel in scene.panels]
-        held = dict.fromkeys(x for panel in panels for x in panel.held.values())
-        self._scale = scale(x.raster for x in held if x.raster)
+        held = {id(x): x for panel in panels for x in panel.held.values()}
+        self._scale = scale(x.raster for x in held.values() if x.raster)
         self._known = {x: i for i, x in enumerate(held)}
-        longest = max((len(words) for p in panels for words in p.card_texts.values()), default=0)
+        longest = max([longest, *(len(words) for p in panels for words in p.card_texts.values())])
         # by picture, of the cards that say something
         self._rooms: dict[int, dict[str, CardSpace]] = {}
         for panel in panels:
@@ -161,7 +170,7 @@ class Board(Page):
         return {
             "scenes": shown,
             "drawings": self._drawings,
-            "values": [shown_value(x, self._scale) for x in held],
+            "values": [shown_value(x, self._scale) for x in held.values()],
             "moves": self._moves,
             "lanes": self._lanes,
             "sliders": [asdict(slider) for slider in self.sliders],
@@ -196,7 +205,7 @@ class Board(Page):
             "drawing": drawing,
             "marks": {f"{prefix}{i}": kind for i, kind in panel.marks.items()},
             "notes": {f"{prefix}{i}": text for i, text in panel.written.items() if text},
-            "held": {f"{prefix}{i}": self._known[x] for i, x in panel.held.items()},
+            "held": {f"{prefix}{i}": self._known[id(x)] for i, x in panel.held.items()},
             "code": [list(line) for line in panel.code],
             "svg": panel.svg,
             "message": panel.message,

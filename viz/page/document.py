@@ -89,9 +89,8 @@ def _script(module: str, values: dict[str, Any]) -> str:
     program = values.get("fill", {}).pop("program", "null")  # a part of the script, not of its data
     data = packed(values)
     widget = module.replace("export default", "const widget =") or "const widget = null;"
-    return (
-        f"{assets.source('page.js')}\n{widget}\nopenPage(widget, String.raw`{data}`, {program});\n"
-    )
+    own = "".join(assets.source(f"{name}.js") for name in ("recompute", "page"))
+    return f"{own}\n{widget}\nopenPage(widget, String.raw`{data}`, {program});\n"
 
 
 def packed(values: Any) -> str:

@@ -17,7 +17,7 @@ from minigrad.diagnostics.messages import choose
 from minigrad.static import Graph
 from viz import assets
 from viz.page.document import packed, write_page
-from viz.page.recompute import recomputed
+from viz.page.recompute import computing, program_at
 from viz.page.sliders import Slider, kept
 from viz.page.stored import PLAYED, with_fallback
 from viz.page.stored import ROOM as ROOM_ASKED
@@ -44,7 +44,8 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
     index = traitlets.Int(0).tag(sync=True)
     heading: Pair = ROWS["page"]  # of a saved page
     sliders: tuple[Slider, ...] = ()
-    numbers: Callable[[], Graph] | None = None  # all that it shows, from the inputs with sliders
+    # A graph of all that it shows, from the inputs with sliders; its operators may depend on these.
+    numbers: Callable[[list[float]], Graph] | None = None
 
     @abstractmethod
     def text(self) -> Pair:
@@ -64,34 +65,35 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         return write_page(path, self._title(), note=note, css=css, module=self._esm, values=values)
 
     def _values(self, room: int) -> dict[str, Any]:
-        """Return what a page without a kernel plays: a program for the sliders, where there can be
-        one, or else the positions of them that fit in `room`.
+        """Return what a page without a kernel plays: the positions of the sliders that fit in
+        `room`, and what computes those in between, if there can be such a program.
         """
-        made = (self.sliders and self.numbers) and recomputed(
-            self.sliders, lambda inputs: self._moved_to(inputs, True)[0], self.numbers, room
-        )
-        if made:
-            fine = [replace(slider, step=slider.step / FINER) for slider in self.sliders]
-            data = {**self.data, "sliders": [asdict(slider) for slider in fine]}
-            return {"data": data, "index": self.index, "fill": made}
-        sliders, positions = kept(self.sliders, self._page_data, room)
+        start = {"trouble": "", **self.data}
+        programs: dict[str, int] = {}
+
+        def made(inputs: list[float]) -> dict[str, Any]:
+            program = program_at(self.numbers, inputs)
+            try:
+                moved, index = self._moved_to(inputs, True)
+            except GraphError as error:
+                moved, index = {"trouble": str(error)}, None
+            about = {"index": self.index if index is None else index}
+            about["program"] = programs.setdefault(program, len(programs))
+            return {"data": {**start, **moved}, **about}
+
+        before = {"data": start, "index": self.index, "program": 0}
+        sliders, positions = kept(self.sliders, made, before, room)
         if not positions:
             return {"data": self.data, "index": self.index}
-        data = {**self.data, "sliders": [asdict(slider) for slider in sliders]}
-        return {"data": data, "index": self.index, "kept": positions}
+        values = {"index": self.index, "kept": positions}
+        if fill := computing([*programs], room):
+            sliders = [replace(slider, step=slider.step / FINER) for slider in self.sliders]
+            values["fill"] = fill
+        return {"data": {**self.data, "sliders": [*map(asdict, sliders)]}, **values}
 
     def _title(self) -> Pair:
         """Return what it shows, in a few words."""
         return self.heading
-
-    def _page_data(self, inputs: list[float]) -> dict[str, Any]:
-        """Return what changes for these inputs on a page without a kernel, and the step to show."""
-        try:
-            data, index = self._moved_to(inputs)
-        except GraphError as error:
-            data, index = {"trouble": str(error)}, None
-        changed = {k: v for k, v in data.items() if k != "sliders" and v != self.data.get(k)}
-        return {"data": changed} if index is None else {"data": changed, "index": index}
 
     def _moved_to(self, inputs: list[float], apart: bool = False) -> Moved:
         """Return the content for other inputs; apart: with each sentence in a place of its own."""

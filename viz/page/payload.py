@@ -53,14 +53,14 @@ def payload(
 ) -> dict[str, Any]:
     """Return all that is shown. `graphs` are those of an earlier payload of the same pictures.
 
-    links: for films but the first, each node's partner there. apart: no two texts share a place.
+    links: for films but the first, each node's partner there. apart: what is alike is sent twice.
     """
     prefixes = prefixes_of(name, films)
     pairs = list(zip(films, prefixes, strict=True))
     together = SideBySide(films, links)
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
-    table: Any = Apart if apart else dict
-    texts, swatches = table(), table()
+    texts: Any = Apart() if apart else {}
+    swatches: Swatches | None = None if apart else {}
     still = all(film.still for film in films)
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
@@ -71,7 +71,7 @@ def payload(
         "links": _links(links, prefixes),
         "frames": _frames(pairs, swatches),
         "texts": list(texts),  # after the nodes, which fill it
-        "swatches": list(swatches),  # after both
+        "swatches": list(swatches or ()),  # after both
         "lanes": score_lanes(pairs),
         "listing": [[file(block, films), block.first, block.lines] for block in blocks],
         "verdict": verdict,
@@ -90,7 +90,9 @@ class Apart(list[Any]):
         return number
 
 
-def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches) -> dict[str, Any]:
+def _nodes(
+    pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches | None
+) -> dict[str, Any]:
     return {
         f"{prefix}-{box.id}": node(film, box, film.tracks[box.id], answers[box.id], texts, swatches)
         for film, prefix in pairs
@@ -99,7 +101,7 @@ def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches) 
     }
 
 
-def _frames(pairs: Sequence[tuple[Film, str]], swatches: Swatches) -> list[dict[str, Any]]:
+def _frames(pairs: Sequence[tuple[Film, str]], swatches: Swatches | None) -> list[dict[str, Any]]:
     steps = max((len(film.frames) for film, _ in pairs), default=0)
     return [
         frame([(film, prefix, i) for film, prefix in pairs], swatches)

@@ -56,7 +56,7 @@ class Player(Page):
         sliders: Sequence[Slider] = (),
         again: Callable[[list[float]], tuple[Sequence[Film], Pair | None]] | None = None,
         name: str = "",
-        numbers: Callable[[], Graph] | None = None,
+        numbers: Callable[[list[float]], Graph] | None = None,
     ) -> None:
         self.sliders, self.numbers, self._again, self._name = tuple(sliders), numbers, again, name
         self.films: tuple[Film, ...] = ()

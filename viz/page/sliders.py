@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.diagnostics.messages import Pair, well_formed
+from viz.page.recompute import changes
 
 MOST = 3  # sliders; a reader follows no more
 FINE = 40  # steps from the value to either end
@@ -79,26 +81,24 @@ def slider(label: str, value: float) -> Slider:
 
 
 def kept(
-    sliders: Sequence[Slider], made: Callable[[list[float]], dict[str, Any]], room: int
+    sliders: Sequence[Slider], made: Callable[[list[float]], Any], start: Any, room: int
 ) -> tuple[list[Slider], list[dict[str, Any]]]:
-    """Return the sliders of a page without a kernel, and what it shows at each position.
+    """Return the sliders of a page without a kernel, and what changes from position to position.
 
-    made: what the kernel would send for some inputs. The positions are as fine as `room` bytes of
-    JSON allow; none are kept where that is too little.
+    made: what the kernel would show for some inputs; start: what is shown before the first. The
+    positions are as fine as `room` bytes of JSON allow; none are kept where that is too little.
     """
-    found: dict[tuple[float, ...], tuple[int, dict[str, Any]]] = {}
+    cached = functools.cache(lambda place: made(list(place)))
     for coarse, grid in grids(sliders):
-        used = len("[]")
+        used, before, found = len("[]"), start, list[dict[str, Any]]()
         for place in grid:
+            found.append({"inputs": place, "change": changes(before, cached(place))})
+            used += len(json.dumps(found[-1], ensure_ascii=False).encode()) + len(", ")
             if used > room:
                 break
-            if place not in found:
-                content = {"inputs": place, **made(list(place))}
-                size = len(json.dumps(content, ensure_ascii=False).encode()) + len(", ")
-                found[place] = size, content
-            used += found[place][0]
-        if used <= room:
-            return coarse, [found[place][1] for place in grid]
+            before = cached(place)
+        else:
+            return coarse, found
     return [], []
 
 

@@ -107,7 +107,7 @@ def _bad_flag(summary: Summary) -> dict[str, bool]:
 # ---- Steps -----------------------------------------------------------------------------------
 
 
-def frame(films: Sequence[Shown], swatches: Swatches) -> dict[str, Any]:
+def frame(films: Sequence[Shown], swatches: Swatches | None) -> dict[str, Any]:
     """Return one step of all films; a film that ended earlier stays at its last frame.
 
     What most steps lack is left out. At the last step of all, each film shows its end.
@@ -131,7 +131,7 @@ def frame(films: Sequence[Shown], swatches: Swatches) -> dict[str, Any]:
     }
 
 
-def _flow(flow: Flow, scale: float, swatches: Swatches) -> str | dict[str, Any]:
+def _flow(flow: Flow, scale: float, swatches: Swatches | None) -> str | dict[str, Any]:
     """Return what moves along an arrow: a short operand, or a gradient share with its parts."""
     if not flow.back:
         return flow.value.short

@@ -109,7 +109,8 @@ def _summary(array: np.ndarray[Any, Any]) -> Summary:
         return Summary("∅", row("summary_empty", shape=shape))
     array = np.abs(array) if array.dtype.kind == "c" else array  # how large they are
     with np.errstate(all="ignore"):
-        low, high = array.min(), array.max()  # NaN where there is one
+        # NaN where there is one; of several zeros it is left open which is found
+        low, high = (x or abs(x) for x in (array.min(), array.max()))
     if not np.isfinite([low, high]).all():
         bad = int(array.size - np.isfinite(array).sum())
         return Summary("NaN/∞", row("summary_bad", shape=shape, bad=bad))

@@ -13,7 +13,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.diagnostics.errors import GraphError
 from minigrad.hybrid.tracing import Function, Traced
-from minigrad.static import without_listeners
+from minigrad.static import Graph, without_listeners
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.page.sliders import Sliders
@@ -24,6 +24,7 @@ from viz.views.execution_modes import (
     Mode,
     Place,
     Run,
+    numbers_of_call,
     place_of,
     run_called,
     run_eager,
@@ -82,6 +83,11 @@ def branches(
         given = sliders.inputs(positions)
         return compared([*rows, tuple(given.get(i, x) for i, x in enumerate(first))])
 
+    def numbers(positions: list[float]) -> Graph:
+        given = sliders.inputs(positions)
+        values = [given.get(i, x) for i, x in enumerate(first)]
+        return numbers_of_call(f, values, [*given], first if "trace" in ways else None)
+
     def compared(rows: list[tuple[Any, ...]]) -> Board:
         with without_listeners():
             eager = run_eager(f, rows, names)
@@ -113,6 +119,7 @@ def branches(
             slider=row("branches_slider"),
             sliders=sliders.shown,
             moved=moved,
+            numbers=numbers,
             heading=ROWS["page_branches"],
         )
         wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)

@@ -23,6 +23,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import Traced
 from minigrad.ops import state
 from minigrad.static import Graph
+from viz.film.replay import numbers_of
 from viz.picture.boxes import Picture
 from viz.picture.picture import picture
 from viz.picture.summary import Summary, summarize
@@ -91,6 +92,24 @@ def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
             Run(frozenset(new.values()), known, shown(result), Counter(map(place_of, built)))
         )
     return Mode(union(*pictures), tuple(runs))
+
+
+def numbers_of_call(
+    f: Callable[..., Any], values: Sequence[Any], moved: Sequence[int], example: Any
+) -> Graph:
+    """Return a graph of all that a run computes, decisions included, from some of its arguments.
+
+    example: on which the function is traced, if the trace runs, too: then whether both agree is
+    one of the decisions.
+    """
+    tensors = [Tensor(x, np.asarray(x).dtype.kind == "f") for x in values]
+
+    def run() -> Sequence[Any]:
+        results = flatten(f(*tensors))[0]
+        others = flatten(traced(f, example)(*tensors))[0] if example is not None else results
+        return [mg.all(one == other) for one, other in zip(results, others, strict=True)]
+
+    return numbers_of(run, [tensors[i]._array for i in moved])
 
 
 # ---- Static: one graph for all inputs -------------------------------------------------------

@@ -24,7 +24,7 @@ from minigrad.static.feeds import check_feeds
 from viz.explorer.explorer import Explorer
 from viz.film.foreign_film import other_film
 from viz.film.frames import Film, event_film, still_film, stopped_film
-from viz.film.replay import numbers_of, replay_graph, replay_tape
+from viz.film.replay import numbers_of_graph, numbers_of_tape, replay_graph, replay_tape
 from viz.film.score import with_final_counts
 from viz.page.player import Player
 from viz.page.sliders import Sliders
@@ -134,8 +134,8 @@ def player_of(
         return _slider_player(
             sliders,
             lambda given: replay_graph(items, feed_dict, session, names, given, backward),
+            lambda given: numbers_of_graph(items, dict(_fed(items, feed_dict)), given, session),
             verdict,
-            lambda moved: numbers_of(items, moved, dict(_fed(items, feed_dict)), session),
         )
     if items and all(map(is_foreign, items)):
         return Player([other_film(items, names)])
@@ -151,7 +151,7 @@ def _tape_player(items: list[Tensor], names: Mapping[int, str]) -> Player:
     return _slider_player(
         sliders,
         lambda given: replay_tape(items, names, given),
-        numbers=lambda moved: numbers_of(items, moved, {}),
+        numbers=functools.partial(numbers_of_tape, items),
     )
 
 
@@ -175,8 +175,8 @@ def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tup
 def _slider_player(
     sliders: Sliders,
     film: Callable[[dict[Any, Any]], Film],
+    numbers: Callable[[dict[Any, Any]], Graph],
     verdict: Pair | None = None,
-    numbers: Callable[[dict[Any, Any]], Graph] | None = None,
 ) -> Player:
     """Return a player of the film that is made for the values of some inputs."""
 
@@ -184,8 +184,14 @@ def _slider_player(
         return [_finished(film(sliders.inputs(positions)))], None
 
     first = film({})
-    moved = functools.partial(numbers, sliders.given) if numbers else None
-    player = Player([first], verdict, (), sliders.shown, again, numbers=moved)
+    player = Player(
+        [first],
+        verdict,
+        (),
+        sliders.shown,
+        again,
+        numbers=lambda positions: numbers(sliders.inputs(positions)),
+    )
     return player.at_the_end() if first.error is not None else player
 
 
@@ -256,10 +262,10 @@ def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> P
         links = [matching(dynamic.picture, static.picture)]
         said = _verdict(dynamic, static)
 
-        def numbers() -> Graph:
-            return numbers_of(outputs, {nodes[i]: a for i, a in sliders.given.items()}, fed)
+        def numbers(positions: list[float]) -> Graph:
+            given = {nodes[i]: a for i, a in sliders.inputs(positions).items()}
+            return numbers_of_graph(outputs, dict(zip(nodes, arrays, strict=True)), given)
 
-        fed = dict(zip(nodes, arrays, strict=True))
         return Player([dynamic, static], said, links, sliders.shown, again, numbers=numbers)
 
 
