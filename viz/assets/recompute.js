@@ -212,7 +212,7 @@ function completed(content, outputs) {
 // What computes the content for some inputs: that of the kept places whose program and decisions (the
 // truth values in it) are the same, with other numbers. Nothing where too few are, or not all fit.
 function recomputing(kept, { said }, networks) {
-  const [LEAST, LEARNED] = [3, 6]; // places that show what changes, and of which that is learned
+  const [LEAST, LEARNED] = [3, 8]; // places that show what changes, and of which it is learned, at most
   const run = (network, inputs) => {
     const feeds = {};
     let from = 0;
@@ -232,14 +232,18 @@ function recomputing(kept, { said }, networks) {
   }
   const templates = new Map();
   const learn = (places) => {
-    const some = places.filter((_, i) => i % Math.ceil(places.length / LEARNED) === 0);
     if (places.length < LEAST || places.some(({ index }) => index !== places[0].index)) return undefined;
     try {
-      const content = learned(some.map(({ data }) => data), some[0].outputs.map((_, k) => some.map(({ outputs }) => outputs[k])));
-      return places.every(({ data, outputs }) => alike(completed(content, outputs), data)) ? content : undefined;
+      for (let some = places.slice(0, LEAST); some.length <= LEARNED; ) {
+        const content = learned(some.map(({ data }) => data), some[0].outputs.map((_, k) => some.map(({ outputs }) => outputs[k])));
+        const other = places.find(({ data, outputs }) => !alike(completed(content, outputs), data));
+        if (!other) return content;
+        some = [...some, other];
+      }
     } catch {
-      return undefined;
+      // something changes for another reason
     }
+    return undefined;
   };
   return (inputs) => {
     for (const [program, network] of networks.entries()) {
