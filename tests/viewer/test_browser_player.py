@@ -932,13 +932,17 @@ def test_the_score_says_what_was_built_and_what_ran(
         const box = e => e.getBoundingClientRect();
         const name = box(document.querySelector('.mg-axis-name'));
         const ticks = [...document.querySelectorAll('.mg-tick')].map(box);
-        const end = box(document.querySelector('.mg-playhead')).left;
+        const end = box(document.querySelector('.mg-score')).right;
         return ticks.length > 1 && name.left > 0 && name.right < ticks[0].left
             && ticks.every((tick, i) => tick.right < (ticks[i + 1]?.left ?? end));
     }"""
     for wide in (770, 390):
         page.set_viewport_size({"width": wide, "height": 844})
         page.wait_for_function(clear)
+    page.locator(".mg-steps").fill("5")
+    middle = "e => { const { left, width } = e.getBoundingClientRect(); return left + width / 2; }"
+    bar, tick = page.locator(".mg-playhead"), page.locator(".mg-tick", has_text=re.compile("^5$"))
+    assert abs(bar.evaluate(middle) - tick.evaluate(middle)) < 1, "on its step"
     page.locator(".mg-steps").fill("4")
     counts = page.locator(".mg-count").all_text_contents()
     assert counts == ["2", "2", "1", "2", "0", "0"]

@@ -35,7 +35,6 @@ const KEYS = { build: "built", gradients: "asked", run: "run", both: "both", bac
 const [PHASE_LETTER, AROUND_WORD, OF_EDGES, OF_MARK] = [12, 10, 4, 15]; // pixels of the letters of a phase, around its words, of its edges, and of one with its mark
 const HALVED = 0.52; // of its length, that a word of two halves needs in two lines
 const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
-const PAST_LAST = 3; // pixels from the last mark to the playhead behind it
 const TERSER = ["mg-brisk", "mg-terse"]; // how what is counted does
 
 /**
@@ -54,7 +53,8 @@ function score(place, data, { hover }) {
   const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + HEAD_OF_STAFF + AROUND_STAFF) + AXIS;
   place.toggleAttribute("data-crowded", data.frames.length > CROWDED);
   place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, READABLE] : [READABLE]).map(tall).join(" ");
-  let [index, after] = [0, 0]; // pixels from the last column to the playhead at the end
+  head.classList.toggle("mg-of-column", data.lanes.some(({ columns }) => columns));
+  let index = 0;
   /** @type {string[]} */
   let pointed = [];
 
@@ -62,7 +62,6 @@ function score(place, data, { hover }) {
     index = to;
     for (const one of staffs) one.show(to);
     place.style.setProperty("--mg-step", String(to));
-    place.style.setProperty("--mg-after", `${to === data.frames.length - 1 ? after : 0}px`);
   };
   const draw = () => {
     const wide = place.clientWidth;
@@ -77,8 +76,7 @@ function score(place, data, { hover }) {
     const brief = wordless(place, data, column);
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
-    const ends = staffs.map((one) => one.draw(left, column, brief));
-    after = Math.max(0, Math.max(...ends) + PAST_LAST - left - column * data.frames.length);
+    for (const one of staffs) one.draw(left, column, brief);
     show(index);
   };
   const sized = new ResizeObserver(draw);
@@ -236,7 +234,7 @@ function staff(place, lane, data) {
     },
     /** The pixels of a row. */
     room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
-    /** Returns where its last mark ends. @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words */
+    /** @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words */
     draw(left, column, brief) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
@@ -275,19 +273,17 @@ function staff(place, lane, data) {
       });
       compose(parts, lane, notes, at, data.nodes);
       place.classList.toggle("mg-banded", Boolean(parts.past.querySelector("[stroke-linecap=butt]")));
-      const reach = Math.max(...lane.phases.map(([, , end]) => left + (end + 0.96) * column),
-        ...notes.filter(drawnLarge).map((note) => middle(note, at)[0] + Math.max(radius, radius < DOT ? column / 2 : 0) + 1));
-      if (!first) return reach;
+      if (!first) return;
       Object.assign(titled.style, { top: `${at.top - AXIS}px`, right: `${wide - left - column / 2 + BEFORE}px` });
       titled.classList.remove("mg-brief-axis");
       titled.classList.toggle("mg-brief-axis", titled.offsetLeft < BEFORE);
       stepAxis(axis, at, data.frames.length);
-      return reach;
     },
     /** @param {number} index */
     show(index) {
       const now = byStep.get(index) ?? [];
       parts.past.setAttribute("width", String(index < data.frames.length - 1 ? at.left + at.column * (index + 1) : at.wide));
+      parts.lines.setAttribute("width", String(at.left + at.column * (index + (lane.columns ? 1 : 0.5)))); // up to the playhead
       called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
       parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
       for (const name of here) name.classList.remove("mg-here");
@@ -373,11 +369,11 @@ function nextMark(notes, column, row) {
 /** How far the marks are from the edge of their column, in columns: within it they stay. @param {Note[]} notes */
 const inside = (notes) => Math.min(...notes.filter(drawnLarge).flatMap(([step, , , , , place]) => [place - step + 0.5, step + 0.5 - place])) - 0.01;
 
-/** What lies on each other in a staff; an <svg> in it ends where the past does. @param {SVGSVGElement} svg */
+/** What lies on each other in a staff; each <svg> in it ends where the past does. @param {SVGSVGElement} svg */
 function layers(svg) {
   const rest = shape("g", {}, svg);
-  const past = shape("svg", { height: "100%", overflow: "hidden" }, svg);
-  return { rest, past, now: shape("g", { class: "mg-notes-now" }, svg), pointed: shape("g", { class: "mg-notes-pointed" }, svg) };
+  const [lines, past] = [0, 1].map(() => shape("svg", { height: "100%", overflow: "hidden" }, svg));
+  return { rest, lines, past, now: shape("g", { class: "mg-notes-now" }, svg), pointed: shape("g", { class: "mg-notes-pointed" }, svg) };
 }
 
 /** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */
@@ -402,12 +398,13 @@ function ring(note, at) {
  * @param {ReturnType<typeof layers>} parts @param {Lane} lane @param {Note[]} notes @param {Place} at
  * @param {Noted} nodes
  */
-function compose({ rest, past }, { rows, lives, phases, plan, columns }, notes, at, nodes) {
+function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, notes, at, nodes) {
   const [small, thin] = [at.radius < DOT, at.row < DOT];
   const spot = (/** @type {Note} */ note) => middle(note, at).map((n) => n.toFixed(1)).join(" ");
   const row = (/** @type {number} */ number) => at.top + at.row * (number + 0.5);
   const x = (/** @type {number} */ step) => at.left + at.column * (step + 0.5);
   rest.replaceChildren();
+  lines.replaceChildren();
   past.replaceChildren();
   if (!thin) shape("path", { class: "mg-rows-of", d: rows.map((_, i) => `M${at.left} ${row(i)}H${at.wide}`).join("") }, rest);
   shape("path", { class: "mg-notes-to-come", d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
@@ -417,7 +414,7 @@ function compose({ rest, past }, { rows, lives, phases, plan, columns }, notes, 
   const drawn = { plan: plan ? lives.map(([i, start, end], k) => `M${x(start)} ${row(i)}H${columns ? x(end) : held[k] === undefined ? last(end) : x(held[k])}`) : [],
     run: columns ? [] : lives.flatMap(([i, , end], k) => (held[k] !== undefined && held[k] < end ? [`M${x(held[k])} ${row(i)}H${last(end)}`] : [])) };
   for (const [look, paths] of Object.entries(drawn)) {
-    const life = shape("path", { class: `mg-lives mg-lives-${look}`, d: paths.join("") }, past);
+    const life = shape("path", { class: `mg-lives mg-lives-${look}`, d: paths.join("") }, lines);
     if (thin) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt" });
     life.classList.toggle("mg-broad", thin);
   }
@@ -426,7 +423,7 @@ function compose({ rest, past }, { rows, lives, phases, plan, columns }, notes, 
     const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= start - 0.5 && note[5] <= end + 0.5);
     const ordered = within.toSorted((a, b) => a[5] - b[5] || back * (a[1] - b[1]));
     if (turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
-    shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, past);
+    shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, lines);
   }
   if (small) return dots(notes, at, past);
   for (const note of notes) mark(note, at, past, nodes);
