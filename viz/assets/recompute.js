@@ -67,7 +67,7 @@ function averaged(rows, most) {
 const turned = (rows) => rows[0].map((_, k) => rows.map((row) => row[k]));
 const means = (rows, high, wide) => turned(averaged(turned(averaged(rows, high)), wide));
 
-// The cells of a tensor of several numbers: bars, cells or tiles, with null in the gaps of these.
+// The cells of a tensor of several numbers: bars, cells or tiles, with nothing in the gaps of these.
 function rasterOf(x, shape, whole) {
   const [WIDE, HIGH, COLUMNS, ROWS, CELL, TILE] = [84, 28, 28, 14, 2, 8]; // as in swatch.py
   if (x.length < 2) return null;
@@ -87,7 +87,7 @@ function rasterOf(x, shape, whole) {
   }
   const part = Math.max(1, CELL / side(rows, columns));
   const [down, across] = [Math.max(1, toEven(high / part)), Math.max(1, toEven(wide / part))];
-  const cells = Array.from({ length: rows * (down + 1) - 1 }, () => Array(columns * (across + 1) - 1).fill(null));
+  const cells = Array.from({ length: rows * (down + 1) - 1 }, () => Array(columns * (across + 1) - 1).fill(undefined));
   matrices.slice(0, rows * columns).forEach((matrix, i) => means(matrix, down, across).forEach((line, k) => {
     cells[Math.floor(i / columns) * (down + 1) + k].splice((i % columns) * (across + 1), across, ...line);
   }));
@@ -104,13 +104,13 @@ function sharedScale(tensors) {
   const place = reached.findIndex((weight) => weight >= ROBUST * total);
   return sizes[Math.min(place, sizes.length - 1)][0] || 1;
 }
-const counted = ({ cells, whole }) => (whole ? [] : cells.flat().filter((value) => value !== null && Number.isFinite(value)));
+const counted = ({ cells, whole }) => (whole ? [] : cells.flat().filter(Number.isFinite));
 
 // The cells as text, a letter for each, after the kind and the number of columns.
 function encoded({ kind, cells }, top) {
   const letters = "0123456789abcdefghijklmnopqrstu";
   const letter = (value) => {
-    if (value === null) return ".";
+    if (value === undefined) return ".";
     if (!Number.isFinite(value)) return Number.isNaN(value) ? "N" : "I";
     const strength = Math.max(Number(value !== 0), toEven(15 * Math.sqrt(Math.min(Math.abs(value) / top, 1))));
     return letters[15 + (value > 0 ? strength : -strength)];
