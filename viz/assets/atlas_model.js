@@ -133,7 +133,7 @@ function passedBack(m, edge, time) {
 /** Whether a tensor is one number, which is written, not pictured. @param {{shape: number[]}} tensor */
 const isNumber = ({ shape }) => shape.every((n) => n === 1);
 
-/** The norm of what a portrait is of, or how many of its elements have none. @param {Speech} speech @param {Portrait | null} [p] */
+/** The norm of what a portrait is of, or how many of its elements have none. @param {any} speech @param {Portrait | null} [p] */
 const normOf = (speech, p) => (p?.bad ? speech.line("not_finite", { count: p.bad }) : figure(p?.norm));
 
 /** @param {AtlasModel} m @param {number | undefined} number */
