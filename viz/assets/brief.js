@@ -5,7 +5,9 @@ const SPARE = 14; // pixels that a number may be wider than its card
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
 const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one on a cell, of one that is alone, and of bars below it
-const SIDES = 3; // pixels around a number
+const SIDES = 3; // pixels around a number, twice as many around a long one
+const LENGTHY = 4; // letters of one, more than which are long
+const EASY = 12; // pixels from one row of numbers to the next where they are easy to read
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 
@@ -53,7 +55,10 @@ function abridge(box, scale) {
     if (scale < (g.matches(".node") ? SIGNED : FULL) || g.matches(".mg-compact")) brief(g, scale);
     else {
       g.querySelector(".mg-short")?.remove();
-      for (const slot of g.querySelectorAll(".mg-swatch[data-own]")) setPlace(slot, slot.getAttribute("data-own") ?? "");
+      for (const slot of g.querySelectorAll(".mg-swatch[data-own]")) {
+        setPlace(slot, slot.getAttribute("data-own") ?? "");
+        slot.classList.remove("mg-written");
+      }
       lift(g);
     }
   }
@@ -161,7 +166,10 @@ function brief(g, scale) {
   old?.remove();
   g.classList.toggle("mg-mute", !shown.length);
   g.classList.toggle("mg-frameless", shown.some(({ text }) => written(text) > room + BRIEF.edge));
-  for (const slot of slots) setPlace(slot, "scale(0)");
+  for (const slot of slots) {
+    setPlace(slot, "scale(0)");
+    slot.classList.remove("mg-written");
+  }
   const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge + (strip ? 0 : BRIEF.air)) / scale);
   const cells = places.map((place, i) => cellsOf(grids[i], place, scale));
   const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
@@ -183,7 +191,8 @@ function brief(g, scale) {
   });
   cells.forEach((found, i) => {
     if (mute(i) || !found) return;
-    if (bars(grids[i])) group.prepend(beneath(pictures[i], places[i], scale, [wide, high]));
+    if (bars(grids[i])) beneath(pictures[i], places[i], scale);
+    else pictures[i].classList.add("mg-written");
     for (const { x, y, text } of found) {
       const place = { x: (x - (wide * scale) / 2).toFixed(1), y: (y - (high * scale) / 2).toFixed(1) };
       shape("text", { class: `mg-short-cell${back(i) ? " mg-short-of-grad" : ""}`, ...place, "text-anchor": "middle" }, group).textContent = text;
@@ -207,7 +216,7 @@ function cellsOf(grid, { x, y, ...by }, scale) {
     return row.map((number, i) => {
       const across = shares[i] * unit;
       from += across;
-      return { x: from - across / 2, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35, text: down < (alone ? LOW : CELL) ? "" : rounded(number, across - (line === down && !alone ? 2 : SIDES)) };
+      return { x: from - across / 2, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35, text: down < (alone ? LOW : CELL) ? "" : rounded(number, across - (number.length > LENGTHY ? 2 : 1) * SIDES) };
     });
   });
   return found.every(({ text }) => text) ? found : null;
@@ -217,16 +226,13 @@ function cellsOf(grid, { x, y, ...by }, scale) {
 const bars = (grid) => Boolean(grid) && !grid.includes(";");
 
 /**
- * Bars have what is left below their numbers, which have a sheet; if that is too little, the numbers stand for them.
+ * Bars have what is left below their numbers; if that is too little, the numbers stand for them.
  * @param {Element} slot @param {{x: number, y: number, across: number, down: number}} place @param {number} scale
- * @param {[number, number]} card its size. Returns the sheet, in pixels from the middle of the card.
  */
-function beneath(slot, { x, y, across, down }, scale, [wide, high]) {
+function beneath(slot, { x, y, across, down }, scale) {
   const [all, left] = [down * SWATCH_HIGH * scale, down * SWATCH_HIGH * scale - DIGIT];
-  const at = { x: (x - wide / 2) * scale, y: (y - high / 2) * scale, width: across * SWATCH_WIDE * scale, height: left < SLIVER ? all : DIGIT };
   const low = `translate(${x.toFixed(1)},${(y + DIGIT / scale).toFixed(1)}) scale(${across.toFixed(3)} ${((down * left) / all).toFixed(3)})`;
   setPlace(slot, left < SLIVER ? "scale(0)" : low);
-  return shape("rect", { class: "mg-short-sheet", ...at });
 }
 
 /** Few numbers as an attribute holds them: rows of them. @param {string[][]} [grid] */
@@ -271,7 +277,9 @@ function enlarge(slots, wide, high, scale, top) {
       return { x, y: low + (part - edge / 2 - down * SWATCH_HIGH) / 2, across, down, by };
     });
   };
+  const dense = few && !bars(grids[0]) && slots.length > 1 && lines(EASY) * 2 > room;
   const choices = few ? [placed(ways[0]), placed(ways[0], 0), placed(ways[1])] : [];
+  if (dense && 2 * breadth(grids[0]) < wide * scale) choices.reverse();
   const whole = choices.find((places) => places.every((place, i) => cellsOf(numbers[i], place, scale))); // with all numbers
   const chosen = whole ?? placed(ways[Number(beside)]);
   chosen.forEach(({ x, y, across, down, by }, i) => {
@@ -282,6 +290,6 @@ function enlarge(slots, wide, high, scale, top) {
 
 /** How wide the numbers of a tensor are on its cells, in pixels. @param {string} grid */
 function breadth(grid) {
-  const rows = grid.split(";").map((row) => row.split(" ").map((number) => written(number) + SIDES));
+  const rows = grid.split(";").map((row) => row.split(" ").map((number) => written(number) + 2 * SIDES));
   return bars(grid) ? rows[0].reduce((a, b) => a + b) : rows[0].length * Math.max(...rows.flat());
 }

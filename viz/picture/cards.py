@@ -32,8 +32,8 @@ NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
 OPERATOR = re.compile(r"<text data-op[^>]*>[^<]*</text>")
 LARGER = 1.12  # by which its words need more room on a page that shows the card smaller
-# Of compact cards: a letter, how many at most, what is around them; a name, lines, and calls, px.
-LETTER, LETTERS, AROUND_LETTERS, NAMED, LINE, PLAIN, CELLED = 5.6, 12, 8, 17, 12, 16, 11
+# Of compact cards: a letter, how many at most, what is around a number; a name, lines, calls, px.
+LETTER, LETTERS, AROUND_LETTERS, NAMED, LINE, PLAIN, CELLED = 5.6, 12, 7, 17, 13, 16, 11
 LATER = 14  # from one line of a clock to the next, px
 Clock = tuple[Pair, ...]  # its lines: "built at step 3", "ran at step 7"
 
@@ -179,15 +179,15 @@ class Card:
         """Its size where its name has a line, and its numbers are below it."""
         room, dims = self.room, [*map(int, re.findall(r"\d+", self.node.shape))] or [0]
         lines = dims[-2] if dims[1:] and room.swatch and room.value else 1
-        signs = 2 * bool(dims[1:]) + 1 + dims[-1]  # brackets and commas, which it goes without
+        signs = 2 * dims[-1] + bool(dims[1:])  # brackets and commas, which it goes without
         each = (n and n / lines - signs for n in (room.value, room.gradient))
         letters = [min(n or LETTERS / 2, LETTERS) for n in each]
-        across = [LETTER * n + AROUND_LETTERS for n in letters[: 1 + room.back]]
+        across = [LETTER * n + AROUND_LETTERS * dims[-1] for n in letters[: 1 + room.back]]
         wider, higher = (sum(across), 1) if room.compact < 2 else (max(across), len(across))
         wider, line = (wider, LINE) if room.swatch else (LETTER * room.value, PLAIN)
         name = wide(self.sign.rpartition(".")[2], SMALL) * BOLD
         high = NAMED + bool(self.node.cells) * CELLED + line * lines * higher
-        return 2 * round(max(name, wider, len(self.node.cells) * 8) / 2 + 3), 2 * round(high / 2)
+        return 2 * round(max(name, wider, len(self.node.cells) * 8) / 2 + 2), 2 * round(high / 2)
 
     def _head(self, language: str) -> float:
         """Return the width of the first row, without the operator's name for both languages."""
