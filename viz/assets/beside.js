@@ -33,16 +33,17 @@ function switches(model, { switches: all, words }, parent) {
  * What the marks of a step mean, in a place that has room for those of any step.
  * @param {BoardData} data @param {Element} parent @returns {(scene: SceneData) => void}
  */
-function legend({ scenes, signs, legend: words }, parent) {
+function legend({ scenes, signs, legend: words, sheet }, parent) {
   const kinds = (/** @type {SceneData} */ { panels }) => {
     const marked = new Set(panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
+    if (/ !</.test(sheet)) marked.add("baked"); // in the table
     return Object.keys(signs).filter((each) => marked.has(each));
   };
   const write = (/** @type {HTMLElement} */ box, /** @type {string[]} */ marks) => {
     box.className = "mg-signs";
     for (const kind of marks) {
       const entry = make("span", "", box);
-      make("b", `mg-sign-${kind}`, entry).textContent = signs[kind];
+      make("b", `mg-sign-${kind}`, entry).textContent = kind === "ran" ? "" : signs[kind]; // of a card that ran, the fill says so
       entry.append(" ");
       say(entry, words[kind]);
     }

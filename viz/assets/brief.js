@@ -36,10 +36,10 @@ function rounded(text, wide) {
   return [text, ...fewer].find((one) => written(one) <= wide) ?? "";
 }
 
-/** A value as it fits beside a name, without the sign that it ran: the fill of its card says so. @param {string} name @param {string} value @param {number} wide */
+/** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide */
 function besideName(name, value, wide) {
   const left = wide - written(name) - 2.5 * BRIEF.edge;
-  return name && rounded(value.replace(/^✓ /, "").replace(" ", ""), left);
+  return name && rounded(value.replace(" ", ""), left);
 }
 
 /**

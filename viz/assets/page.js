@@ -69,6 +69,7 @@ function tie(root) {
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const { currentNode: text } = texts;
+    if (text.parentElement.closest("h1")) text.data = text.data.replace(/ (?== )|(?<=[ \u00a0]=) |(?<=\d) (?=项)/g, "\u00a0");
     if (!text.parentElement.closest("pre, code, script, style, svg")) text.data = text.data.replace(/ (?=[%✗!*](?:[ ,，。；]|$))|(?<= [*]) /g, "\u00a0");
   }
 }

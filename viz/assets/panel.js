@@ -125,7 +125,7 @@ function pane(data, parent, choose, scale, each) {
         const kind = panel.marks[part.g.id];
         if (MEANT.has(kind) && part.card) now.push(part.g);
         if (kind === "ran" && part.card && varies(part.g.id)) ran.push(part.g);
-        const [sign, note] = [data.signs[kind] ?? "", panel.notes[part.g.id] ?? ""];
+        const [sign, note] = [kind === "ran" ? "" : data.signs[kind] ?? "", panel.notes[part.g.id] ?? ""];
         const said = [sign, note].filter(Boolean).join(" ");
         const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
         if (look !== part.look) {

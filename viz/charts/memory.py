@@ -255,7 +255,7 @@ def _arena(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int, 
         look = _value_style(x.retained, len(planned.lives), value=k if few else None)
         begin = (low if each else x.offset) / scale
         area = (x.start, begin, x.end + 1 - x.start, x.bytes / scale)
-        axes.add_patch(mpl.Rectangle(area[:2], *area[2:], **look))
+        axes.add_patch(mpl.Rectangle(area[:2], *area[2:], clip_on=False, **look))
         low += -(-x.bytes // ALIGNMENT) * ALIGNMENT
         if few and each:
             _name_bar(axes, begin + x.bytes / scale / 2, x, ends)

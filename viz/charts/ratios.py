@@ -21,6 +21,7 @@ __all__ = ["ratios"]
 Words = tuple[Pair, Pair]  # what a ratio is of, and what it says
 VERDICTS = ("quicker", "slower", "alike")
 BESIDE = 220  # pixels that are there beside the axes
+LINE = 0.22  # of a band: room for another line above it
 ROOM = 1.12  # times: on either side of what is shown
 
 
@@ -171,7 +172,11 @@ def _draw(
     axes.set_xlim(min(1, *(x.low for x in found)) / ROOM, max(1, *(x.high for x in found)) * ROOM)
     half, top = (0.2, 0.28) if slim else (0.38, 0.38)  # of a band: its number has room in it
     points: dict[str, Any] = {"textcoords": "offset points", "size": TICK}
-    for at, x in enumerate(found):
+    texts = [n[i] + (": ", "：")[i] + verdict[i] for n, verdict in words]
+    at = 0.0
+    for k, x in enumerate(found):
+        text = folded(texts[k], axes)
+        at += k and 1 + LINE * text.count("\n") * slim
         axes.axhspan(at - top, at + half, color=card, zorder=0, lw=0)
         axes.plot([1, 1], [at - top, at + half], color=ink, lw=1, marker="", zorder=1)
         mode, alike = mode_of(x.side), x.verdict == "alike"
@@ -184,16 +189,15 @@ def _draw(
         value: dict[str, Any] = {"ha": "center", "color": ink, "zorder": 2}  # beneath its dot
         value |= {"bbox": {**BEHIND, "facecolor": card}}  # which hides the line at 1
         axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 6), **value, **points)
-        name, verdict_text = (pair[i] for pair in words[at])
+        name, verdict_text = (pair[i] for pair in words[k])
         place = {"xycoords": ("axes fraction", "data"), "va": "center", **points}
         if slim:
             place |= {"va": "bottom", **SPACED}
-            text = folded(name + (": ", "：")[i] + verdict_text, axes)
             axes.annotate(text, (0, at - top), (0, 3), **place)
         else:
             for text, y, shade in ((name, 8, ink), (verdict_text, -8, soft)):
                 axes.annotate(text, (0, at), (-10, y), ha="right", color=shade, **place)
-    low = len(found) - 1 + half
+    low = at + half
     for key, ha, offset in (("chart_left", "right", -8), ("chart_right", "left", 8)):
         place = {"ha": ha, "va": "top", "color": soft, **points}
         axes.annotate(row(key)[i], (1, low), (offset, -3), **place)

@@ -125,7 +125,7 @@ def _tint_halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
     words = (high / low) ** 0.12  # beyond all points
     low, high = low / words, high * words
     axes.set_ylim(low, high)
-    axes.axhline(1, color=theme.TOKENS["ink"][0], lw=1.2, marker="", zorder=1)
+    axes.axhline(1, color=theme.TOKENS["soft"][0], lw=1.2, marker="", zorder=1)
     for side, ends, at in zip(sides, ((low, 1), (1, high)), (0, 1), strict=True):
         mode = mode_of(side)
         color = MODES[mode][0] if mode else theme.TOKENS["soft"][0]

@@ -24,7 +24,6 @@ LISTED = 40  # tasks in the table
 ALONE = "all work on one device"
 ARROWS = 12  # results handed over of which each has an arrow
 NAMED = 8.5  # pixels for each letter of a name that is written into its bar
-INSET = 12  # pixels from the ends of two bars to the arrow between them
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,15 +233,13 @@ def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
     if len(pairs) > ARROWS:
         return 0
     ink = theme.TOKENS["ink"][0]
-    most = INSET / axes_width(axes) * axes.get_xlim()[1]
     for one, other in pairs:
-        inset = min(most, one.cost * scale / 2, other.cost * scale / 2)
         side = 0.36 if one.device > other.device else -0.36
         look: dict[str, Any] = {"arrowstyle": "-|>", "color": ink, "lw": 1.4, "mutation_scale": 12}
         look |= {"shrinkA": 0, "shrinkB": 0}
-        # From bar to bar through the gap, where it strikes no name.
-        begin = one.end * scale - inset, one.device - side
-        end = other.start * scale + inset, other.device + side
+        # From where one ends to where the other begins, through the gap.
+        begin = one.end * scale, one.device - side
+        end = other.start * scale, other.device + side
         axes.annotate("", end, begin, arrowprops=look)
     return len(pairs)
 
