@@ -120,7 +120,7 @@ def fill_pair(pair: Pair, fields: Mapping[str, object]) -> Pair:
         well_formed(half.format(**{name: _in_language(value, i) for name, value in fields.items()}))
         for i, half in enumerate(pair)
     )
-    return english, chinese
+    return english.replace("shape ?", "shape unknown"), chinese.replace("形状 ?", "形状未知")
 
 
 def _in_language(value: object, which: int) -> object:

@@ -37,9 +37,9 @@ def _placeholder_of(graph: Graph, key: Any) -> Node:
     if found is not None and found.graph in origins(graph):
         return found
     shown = key.name if isinstance(key, Node) else reprlib.repr(key)
-    names = ", ".join(dict.fromkeys(n.name for n in graph.placeholders)) or "-"
+    names = [*dict.fromkeys(n.name for n in graph.placeholders)] or ["-"]
     why = "feed_key" if found is None else "feed_foreign"
-    raise FeedError(why, key=shown, names=names, ran=here())
+    raise FeedError(why, key=shown, names=(", ".join(names), "、".join(names)), ran=here())
 
 
 def _newest_placeholder(graph: Graph, name: str) -> Node | None:

@@ -97,7 +97,7 @@ def test_a_sweep_shows_what_each_value_gives_and_what_fails() -> None:
 def test_what_is_attempted_runs_where_the_user_says_so() -> None:
     x = mg.placeholder("x")
     missing = lessons.attempt(mg.run, mg.build_graph(x, x + 1))
-    assert "run at test_sweep.py" in str(missing)
+    assert "used at test_sweep.py" in str(missing)
 
 
 def test_a_sweep_tells_the_same_in_both_languages() -> None:
@@ -173,7 +173,7 @@ def test_what_ends_a_block_is_printed_and_nothing_else_is_caught(capsys) -> None
         print("not reached")
     printed = capsys.readouterr().out
     assert printed.startswith("Add: ")
-    assert "run at test_sweep.py" in printed or "defined at test_sweep.py" in printed
+    assert "used at test_sweep.py" in printed or "defined at test_sweep.py" in printed
     assert "not reached" not in printed
     with pytest.raises(ZeroDivisionError), lessons.caught(mg.ShapeError):
         1 / 0  # noqa: B018

@@ -648,7 +648,7 @@ def test_lengths_that_differ_show_when_run() -> None:
     with pytest.raises(mg.ShapeError, match=r"\[2, 3\]") as found:
         mg.run(mg.build_graph([a, b], y), {a: [1, 2], b: [1, 2, 3]})
     assert "defined at test_control.py" in str(found.value)
-    assert "run at test_control.py" in str(found.value)
+    assert "used at test_control.py" in str(found.value)
 
 
 def test_a_value_of_a_branch_does_not_leak() -> None:

@@ -284,7 +284,7 @@ def test_an_error_of_a_run_names_both_lines() -> None:
     error = caught(lambda: mg.run(graph, {a: [1, 2], b: [1, 2, 3]}), mg.ShapeError, ["(2,), (3,)"])
     assert "  defined at test_errors.py, line" in str(error)
     assert "y = a * b  # here it is defined" in str(error)
-    assert "  run at test_errors.py, line" in str(error)
+    assert "  used at test_errors.py, line" in str(error)
     assert "mg.run(graph, {a: [1, 2], b: [1, 2, 3]})" in str(error)
 
 

@@ -1065,7 +1065,7 @@ def test_a_value_that_does_not_exist_yet_is_refused(use: str) -> None:
     with pytest.raises(mg.TraceError) as found:
         f(mg.tensor(FEW))
     text = str(found.value)
-    for words in ("argument x", "traced", "mg.cond", "mg.script", "run at test_function.py, line"):
+    for words in ("argument x", "traced", "mg.cond", "mg.script", "used at test_function.py, line"):
         assert words in text
     assert (f.traces, f.cache) == (0, [])
 
@@ -1173,7 +1173,7 @@ def test_an_error_of_a_kernel_names_the_line_and_the_call() -> None:
         f(mg.tensor(FEW), mg.tensor(MORE))
     assert "(3,), (4,)" in str(found.value)
     assert "return x + y" in str(found.value)
-    assert "run at test_function.py" in str(found.value)
+    assert "used at test_function.py" in str(found.value)
     same(f(mg.tensor(FEW), mg.tensor(FEW)), FEW * 2)
 
 

@@ -426,7 +426,7 @@ def test_an_error_in_a_thread_names_both_lines_and_changes_nothing(devices: int)
     with pytest.raises(mg.ShapeError, match=r"\(2,\), \(3,\)") as found:
         schedule.run({x: [1, 2]})
     assert "defined at test_schedule.py" in str(found.value)
-    assert "run at test_schedule.py" in str(found.value)
+    assert "used at test_schedule.py" in str(found.value)
     assert program.variables[w].tolist() == [1, 1, 1]
     assert schedule.run({x: [1, 2, 3]})[0][-2].tolist() == [2, 3, 4]
     assert program.variables[w].tolist() == [2, 2, 2]
@@ -443,7 +443,7 @@ def test_an_assertion_in_a_thread_names_both_lines() -> None:
     text = str(found.value)
     assert "defined at test_schedule.py" in text
     assert 'check = mg.Assert(x > 0, "x must be positive")' in text
-    assert "run at test_schedule.py" in text
+    assert "used at test_schedule.py" in text
     assert "schedule.run({x: [-1.0]})" in text
 
 

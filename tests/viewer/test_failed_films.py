@@ -90,8 +90,8 @@ def test_the_lines_that_defined_and_ran_it_are_the_readers() -> None:
     frame = unfit().films[0].frames[-1]
     english, chinese = frame.caption
     assert re.search(rf"defined at {HERE}, line \d+: .*x \* 2 \+", english)
-    assert re.search(rf"run at {HERE}, line \d+: .*viz\.step\(graph", english)
-    assert re.search(rf"定义于 {HERE}.*运行于 {HERE}", chinese)
+    assert re.search(rf"used at {HERE}, line \d+: .*viz\.step\(graph", english)
+    assert re.search(rf"定义于 {HERE}.*用到它的地方：{HERE}", chinese)
     assert frame.code is not None
     assert frame.code[2] == "x * 2 + mg.constant(np.ones(3, np.float32))"
 

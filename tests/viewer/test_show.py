@@ -201,7 +201,7 @@ def test_a_feed_that_does_not_fit_names_the_line_of_the_user() -> None:
     with mg.Graph():
         x = mg.placeholder("x", shape=(2,))
         y = x * 2
-    with pytest.raises(mg.FeedError, match=r"run at test_show\.py") as caught:
+    with pytest.raises(mg.FeedError, match=r"used at test_show\.py") as caught:
         viz.step(y, {x: [1, 2, 3]})
     assert "viz.step(y" in str(caught.value)
 
