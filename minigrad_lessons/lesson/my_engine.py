@@ -513,7 +513,7 @@ def from_data(data):  # yours
     nodes = []
 
     def pick(numbers):
-        if wrong := [i for i in numbers if i not in range(len(nodes))]:
+        if wrong := [i for i in numbers if not (type(i) is int and 0 <= i < len(nodes))]:
             raise EngineError(f"no earlier node has the number {wrong[0]}")
         return [nodes[i] for i in numbers]
 

@@ -92,10 +92,21 @@ def first_failure(id: str, functions: Sequence[FunctionType], seed: int) -> Fail
 
     if found := find_failing(exercise.programs, fails, seed, exercise.examples):
         return explain_failure(id, found, [run_and_compare(found) for _ in range(3)], functions)
-    if found := find_failing(
-        partial(called_twice, exercise.programs, functions), fails, seed, TWICE
-    ):
-        failure = explain_failure(id, found, [run_and_compare(found)], functions)
+
+    def fails_only_together(program: Program) -> bool:
+        at = program.index("")
+        with contextlib.suppress(NameError):  # the second goes on with what the first has made
+            if fails(program[:at]) or fails(program[at + 1 :]):
+                return False
+        return fails(program)
+
+    twice = partial(called_twice, exercise.programs, functions)
+    if single := find_failing(twice, fails, seed, TWICE):
+        found = find_failing(twice, fails_only_together, seed, TWICE)
+        tries = [run_and_compare(found or single) for _ in range(1 if found else 3)]
+        failure = explain_failure(id, found or single, tries, functions)
+        if not found:
+            return failure
         left = [*mutable_defaults(functions)]
         messages = [*failure.messages, *(left or [row("exercise_left")])]
         return failure._replace(messages=messages, fact="", explained=bool(left))
@@ -129,8 +140,8 @@ def explain_failure(
 def called_twice(
     programs: Callable[[Rng], Program], functions: Sequence[FunctionType], rng: Rng
 ) -> Program:
-    """Return a program and another one, or the same calls once more on the same values."""
-    first = programs(rng)
+    """Return a program, "" and another one, or the same calls once more on the same values."""
+    first = (*programs(rng), "")
     if not rng.below(2):
         return first + programs(rng)
     called = re.compile(rf"(?!\s).*\b({'|'.join(f.__name__ for f in functions)})\(")

@@ -63,25 +63,17 @@ CORE = Property(
 
 # Besides one that nobody knows: names that Python, a node, NumPy and a part of a word have.
 STRANGERS = ("Evil", "__import__", "__init__", "Init", "apply", "Save", "Const", "add", "Add ")
-NO_NUMBERS = ('"0"', "1.5", "None")
+NUMBERS = ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0")
+NO_NUMBERS = ('"0"', "1.5", "None", "1.0", "True")  # 1.0 and True equal the number of a node
 DAMAGE = (
     *(f'data["nodes"][-1]["op"] = "{op}"' for op in STRANGERS),
+    'data["nodes"][0]["op"] = "Evil"',  # in the middle, and where nothing reads it
+    'data["nodes"].append(data["nodes"][-1] | {"op": "Evil"})',
     *(
         f'data["nodes"][-1]["inputs"] = [{number}]'
-        for number in (
-            'len(data["nodes"]) - 1',
-            'len(data["nodes"])',
-            "-1",
-            "-2",
-            "-100",
-            "-1, 0",
-            *NO_NUMBERS,
-        )
+        for number in ('len(data["nodes"]) - 1', *NUMBERS, *NO_NUMBERS)
     ),
-    *(
-        f'data["outputs"] = [{number}]'
-        for number in ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0", "0, -1", *NO_NUMBERS)
-    ),
+    *(f'data["outputs"] = [{number}]' for number in (*NUMBERS, "0, -1", *NO_NUMBERS)),
     *(f'data["nodes"][{place}]["inputs"] = [{number}]' for place, number in ((0, 1), (1, -1))),
     'data["nodes"][2]["inputs"] = [0, 2]',
 )
