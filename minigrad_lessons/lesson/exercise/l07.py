@@ -31,11 +31,11 @@ def error_program(rng: Rng) -> Program:
     return (*nodes, "    Session().run([z], feed)", *CAUGHT)
 
 
-TOLD = ('said = "Too long by 2"', "text = told(x.sum(), arrays, said)")
+TOLD = ('numpy_error = "Too long by 2"', "text = told(x.sum(), arrays, numpy_error)")
 CAUGHT = (
     "except EngineError as error:",
     "    text = str(error)",
-    "    said = str(error.__cause__)",
+    "    numpy_error = str(error.__cause__)",
 )
 
 
@@ -47,7 +47,7 @@ def message_facts(made: Names, engine: ModuleType) -> Names:
     facts |= {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
     facts |= {f"{word!r} in line 1": word in lines[0] for word in (*WORDS[:5], *SHAPES)}
     shapes = re.findall(r"(?<!\w)\((?:\d+,(?: \d+)?)?\)", text)
-    facts["said in line 1"] = made["said"].strip() in lines[0]
+    facts["numpy_error in line 1"] = made["numpy_error"].strip() in lines[0]
     facts["the shapes"] = [Unquoted(shape) for shape in shapes if shape in (*SHAPES, "()")]
     facts["len(text.splitlines())"] = len(lines)
     for word, found in zip(("built:", "run:"), lines[1:], strict=False):

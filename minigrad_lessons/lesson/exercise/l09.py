@@ -32,7 +32,7 @@ def plan_program(rng: Rng) -> Program:
 
 
 def plan_facts(made: Names, engine: ModuleType) -> Names:
-    """Return whether values alive at the same time share bytes, and the bytes in all."""
+    """Return whether values alive at the same time share bytes, and how large the arena is."""
     lives, sizes, at = made["lives"], made["sizes"], made["offsets"]
     met = [(a, b) for a in lives for b in lives if lives[a][0] < lives[b][0] <= lives[a][1]]
     facts = Names()
@@ -44,7 +44,7 @@ def plan_facts(made: Names, engine: ModuleType) -> Names:
     facts["len(offsets)"] = len(at)
     ours = reference_engine("L09").plan(lives, sizes)
     ends = [x[node] + sizes[node] for x in (at, ours) for node in lives]
-    return facts | {"bytes in all": max(ends, default=0)}  # a better plan is right, too
+    return facts | {"bytes in the arena": max(ends, default=0)}  # a better plan is right, too
 
 
 STRETCH = Property(plan_program, look=plan_facts, examples=200)
