@@ -133,7 +133,7 @@ def explain_failure(
     if seen.printed.strip():
         messages = [*messages, row("exercise_printed", text=truncate(seen.printed.strip()))]
     code = "\n".join(f"    {line}" for line in notebook_lines(id, found, functions, seen.engine))
-    step = next_step(seen.error, functions) if seen.error else None
+    step = next_step(seen.error, functions) if seen.error and fact == "raised" else None
     return Failure((code, code), False, messages, fact, seen, step=step)
 
 
