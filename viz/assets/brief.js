@@ -145,7 +145,8 @@ function brief(g, scale) {
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - BRIEF.edge) }));
-  const beside = most === 1 && !strip && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room) : ""; // of a low card, in the line of its name
+  const low = most < lines.filter(({ text }) => text).length && (most === 1 ? !strip : g.matches(".mg-compact"));
+  const beside = low && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room) : ""; // in the line of its name
   if (beside) lines[1].text = "";
   else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
@@ -184,8 +185,9 @@ function brief(g, scale) {
     const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
     const half = (wide * scale) / 2 - 1.5 * BRIEF.edge;
     const write = (/** @type {string} */ of, /** @type {object} */ at) => shape("text", { class: `mg-short-${of}`, y: y.toFixed(1), ...at }, group);
-    const line = write(name, pair ? { x: -half } : { "text-anchor": "middle" });
-    if (pair) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
+    const sides = i ? { x: half, "text-anchor": "end" } : { x: -half }; // its gradient is beneath its value
+    const line = write(name, pair ? sides : { "text-anchor": "middle" });
+    if (pair && !i) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
     if (name === "word") bilingual([became[0], became[1]], line);
     else line.textContent = text;
   });

@@ -234,8 +234,8 @@ def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tupl
     rooms = {i: replace(room, low=size != SIZES[1][0]) for i, room in rooms.items()}
     svg = render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
     wide, high = map(float, re.findall(r'(?:width|height)="(\d+)"', svg[:200]))
-    narrow = size in {sizes[1] for sizes in SIZES.values()} and any(
-        r.swatch for r in rooms.values()
+    narrow = size in {sizes[1] for sizes in SIZES.values()} and (
+        any(r.swatch for r in rooms.values()) or any(n.cells for n in drawn.nodes)
     )
     if not narrow or min(size[0] / wide, size[1] / high) > COMPACT:
         return svg

@@ -184,8 +184,10 @@ class Card:
         letters = [min(n or LETTERS / 2, LETTERS) for n in each]
         across = [LETTER * n + AROUND_LETTERS * dims[-1] for n in letters[: 1 + room.back]]
         wider, higher = (sum(across), 1) if room.compact < 2 else (max(across), len(across))
-        wider, line = (wider, LINE) if room.swatch else (LETTER * room.value, PLAIN)
         name = wide(self.sign.rpartition(".")[2], SMALL) * BOLD
+        beside = name + GAP + LETTER * room.value  # and its gradient in a line below them
+        plainly = max(beside, wide("∂ ", SMALL) + LETTER * BOLD * room.gradient + GAP)
+        wider, line = (wider, LINE) if room.swatch else (plainly, PLAIN)
         high = NAMED + bool(self.node.cells) * CELLED + line * lines * higher
         return 2 * round(max(name, wider, len(self.node.cells) * 8) / 2 + 2), 2 * round(high / 2)
 
