@@ -61,6 +61,7 @@ class Comparison:
             return None
         shown = self.words or isinstance(scalar_to_python(want), Number)
         key = "check_first_number" if shown else "check_first"
+        key = "check_not" if want is True and at[0] != at[1] else key
         key = "check_list" if isinstance(want, list) and items_of(got) is None else key
         return row(key, at=at, value=self.brief(got), want=self.brief(want))
 

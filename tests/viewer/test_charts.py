@@ -193,7 +193,7 @@ def test_a_name_beside_the_end_of_its_line_needs_no_stroke() -> None:
             {"a": [1, 2, 9], "b": [3, 4, 5]},
             (
                 "from 2 to the right, the curve “b” is the lower one",
-                "从 2 起，一直更低的是 b 的曲线",
+                "从 2 起，一直更低的是 b 的那条",
             ),
         ),
         ({"a": [2, 6], "b": [2, 2]}, ("a ends 3 times as high as b", "a 最后是 b 的 3 倍")),

@@ -250,7 +250,12 @@ def describe(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) 
 
 def value_text(name: str, value: Pair | str, want: Pair | str) -> Pair:
     """Say what a value is and what it should be; Chinese words get no spaces between them."""
-    english, chinese = row("exercise_value", name=name, value=value, want=want)
+    if name.endswith(" is raised"):
+        return row("exercise_no_error", want=name.split()[0])
+    found = re.fullmatch(r"EVENTS\[(\d+)\]\[2\]\[(\d+)\]", name)
+    event, place = (int(n) + 1 for n in found.groups()) if found else (0, 0)
+    key = "exercise_operand" if found else "exercise_value"
+    english, chinese = row(key, name=name, value=value, want=want, event=event, place=place)
     return english, re.sub("(?<=得到|应为) (?=[一字])", "", chinese)
 
 

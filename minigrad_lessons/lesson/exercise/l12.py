@@ -63,11 +63,9 @@ def if_program(rng: Rng) -> Program:
 def if_facts(made: Names, engine: ModuleType) -> Names:
     if "results" in made:
         return {"results": made["results"]}
-    lines = made.get("lines")
-    if not lines:
+    if not (lines := made.get("lines")):
         return {"EngineError is raised": False}
-    facts: Names = {"EngineError is raised": True}
-    facts["len(lines)"] = len(lines)
+    facts: Names = {"EngineError is raised": True, "len(lines)": len(lines)}
     facts["lines[0].split()[0]"] = lines[0].split()[0].strip(":,")
     return facts | {f"lines[{i}]": line.strip() for i, line in enumerate(lines) if i}
 
