@@ -241,13 +241,13 @@ def _display_result(shown: Message) -> Message:
 
 
 def _reads_expected(got: Callable[[], Any], want: Any) -> bool:
-    """Return whether a function of the answer looks up what the answer is compared with."""
+    """Return whether an answer looks up what it is compared with, or what `seen` measures."""
     called = called_functions(got) if isinstance(got, FunctionType) else ()
-    return any(
-        f.__name__ == "seen" or (isinstance(want, dict) and any(x is want for x in read_values(f)))
-        for f in called
-        if f.__name__ != "<lambda>"
-    )
+    seen = cast(FunctionType | None, getattr(got, "__globals__", {}).get("seen"))
+    lists = [x for x in read_values(seen) if isinstance(x, list)] if seen else []
+    known = [x for x in (want, seen, *lists) if isinstance(x, dict | list | FunctionType)]
+    read = [x for f in called if f.__name__ != "<lambda>" for x in (f, *read_values(f))]
+    return any(x is y for x in read for y in known)
 
 
 def _call_answer(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:

@@ -231,7 +231,9 @@ def describe(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) 
     if None not in shapes and shapes[0] != shapes[1]:
         yield row("exercise_shape", name=fact, shape=str(shapes[0]), want=str(shapes[1]))
         return
-    if all(isinstance(x, list) or shape for x, shape in zip((got, want), shapes, strict=True)):
+    if all(
+        isinstance(x, list | tuple) or shape for x, shape in zip((got, want), shapes, strict=True)
+    ):
         pairs = zip(got, want, strict=False)
         at = next((i for i, pair in enumerate(pairs) if not is_equal(*pair, TOLERANCE)), None)
         if at is not None:
@@ -283,7 +285,7 @@ def describe_error(
     if "'NoneType'" in str(error) and empty:
         yield row("exercise_nothing", name=empty[0])
     elif seen.late:
-        name = sorted(seen.made, key=vars(seen.engine).__contains__)[-1]
+        name = [*seen.made][-1]
         error_text = f"{type(error).__name__}: {truncate(str(error))}".partition("\n")[0]
         yield row("exercise_late", error=error_text, name=name, value=short_text(seen.made[name]))
     else:

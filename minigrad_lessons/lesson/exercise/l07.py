@@ -31,7 +31,7 @@ def error_program(rng: Rng) -> Program:
     return (*nodes, "    Session().run([z], feed)", *CAUGHT)
 
 
-TOLD = ('numpy_error = "Too long by 2"', "text = told(x.sum(), arrays, numpy_error)")
+TOLD = ('numpy_error = ValueError("Too long by 2")', "text = told(x.sum(), arrays, numpy_error)")
 CAUGHT = (
     "except EngineError as error:",
     "    text = str(error)",
@@ -47,7 +47,7 @@ def message_facts(made: Names, engine: ModuleType) -> Names:
     facts |= {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
     facts |= {f"{word!r} in line 1": word in lines[0] for word in (*WORDS[:5], *SHAPES)}
     shapes = re.findall(r"(?<!\w)\((?:\d+,(?: \d+)?)?\)", text)
-    facts["numpy_error in line 1"] = made["numpy_error"].strip() in lines[0]
+    facts["numpy_error in line 1"] = str(made["numpy_error"]).strip() in lines[0]
     facts["the shapes"] = [Unquoted(shape) for shape in shapes if shape in (*SHAPES, "()")]
     facts["len(text.splitlines())"] = len(lines)
     for word, found in zip(("built:", "run:"), lines[1:], strict=False):

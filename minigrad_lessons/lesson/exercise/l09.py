@@ -34,17 +34,18 @@ def plan_program(rng: Rng) -> Program:
 def plan_facts(made: Names, engine: ModuleType) -> Names:
     """Return whether values alive at the same time share bytes, and how large the arena is."""
     lives, sizes, at = made["lives"], made["sizes"], made["offsets"]
+    facts: Names = {f"{node.name} in offsets": node in at for node in lives}
+    if not all(facts.values()):
+        return facts
     met = [(a, b) for a in lives for b in lives if lives[a][0] < lives[b][0] <= lives[a][1]]
-    facts = Names()
     for a, b in met:
         shared = at[a] < at[b] + sizes[b] and at[b] < at[a] + sizes[a]
-        facts[f"{a.name} and {b.name} share bytes"] = bool(shared)
-    for node in lives:
-        facts[f"offsets[{node.name}] >= 0"] = operator.index(at[node]) >= 0
-    facts["len(offsets)"] = len(at)
+        facts[f"{a.name} and {b.name} share bytes"] = bool(shared and sizes[a] and sizes[b])
+    facts |= {f"offsets[{node.name}] >= 0": operator.index(at[node]) >= 0 for node in lives}
     ours = reference_engine("L09").plan(lives, sizes)
     ends = [x[node] + sizes[node] for x in (at, ours) for node in lives]
-    return facts | {"bytes in the arena": max(ends, default=0)}  # a better plan is right, too
+    # A better plan is right, too.
+    return facts | {"len(offsets)": len(at), "bytes in the arena": max(ends, default=0)}
 
 
 STRETCH = Property(plan_program, look=plan_facts, examples=200)

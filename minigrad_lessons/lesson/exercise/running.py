@@ -89,7 +89,8 @@ def _run_in_engine(
         raise error
     # A name of the program may be one of the notebook, too, and mean the same list.
     given = {k for k, v in before.items() if names[k] is v and (error or k not in assigned)}
-    made = {k: v for k, v in names.items() if k not in given and k[0] != "_"}
+    order = sorted(names, key=lambda k: assigned.get(k, 0))  # a name may be one of the engine's
+    made = {k: names[k] for k in order if k not in given and k[0] != "_"}
     if isinstance(error, TimeLimitExceeded | Mutated) or (error is not None and not known):
         return RunResult(facts, made, engine, printed.getvalue(), error)
     if error is not None:
@@ -108,10 +109,11 @@ def _run_in_engine(
 
 
 @lru_cache(maxsize=4000)
-def compile_program(text: str) -> tuple[CodeType, set[str]]:
-    """Compile a program, to run with our and the learner's functions, and list its variables."""
-    stored = [x for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Name)]
-    names = {x.id for x in stored if isinstance(x.ctx, ast.Store)}
+def compile_program(text: str) -> tuple[CodeType, dict[str, int]]:
+    """Compile a program to run with both answers; say in which line each variable is made."""
+    found = [x for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Name)]
+    stored = {(x.lineno, x.id) for x in found if isinstance(x.ctx, ast.Store)}
+    names = {name: line for line, name in sorted(stored, reverse=True)}
     return compile(text, CASE, "exec"), names
 
 
@@ -198,7 +200,7 @@ def plain_value(value: Any, names: Mapping[int, str]) -> Any:
     if isinstance(value, dict):
         return {repr(plain_value(k, names)): plain_value(v, names) for k, v in value.items()}
     if isinstance(value, list | tuple | Iterator):
-        return [plain_value(x, names) for x in value]
+        return (tuple if isinstance(value, tuple) else list)(plain_value(x, names) for x in value)
     return Unquoted("a function") if isinstance(value, FunctionType) else value
 
 
