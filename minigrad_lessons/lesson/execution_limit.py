@@ -65,8 +65,10 @@ def limit_execution(
 
         def note_lost_error(found: sys.UnraisableHookArgs) -> None:
             """Count on where the error was lost, as in a generator that is being closed."""
-            if found.exc_type is TooManyLines:
+            if found.exc_type in (TooManyLines, Borrowed):
                 sys.settrace(counter.trace_call)
+                if found.exc_type is Borrowed:  # Python closes what an earlier answer left behind
+                    counter.stopped = None
             else:
                 hook(found)
 

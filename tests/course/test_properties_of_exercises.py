@@ -301,3 +301,12 @@ def test_an_answer_neither_reads_what_is_expected_nor_knows_all_inputs():
             lessons.check("L03.faded.1", answer, want)
         assert says in str(failed.value)
         assert names["want"] is want
+
+
+def test_a_generator_that_an_earlier_answer_left_stops_no_other() -> None:
+    made: dict[str, Any] = {"__name__": "my_engine"}
+    exec("def steps():\n    try:\n        yield\n    finally:\n        pass", made)
+    left = made["steps"]()
+    next(left)
+    with limit_execution(1, 1000, {}, "<my_engine>"):
+        del left  # Python closes it, and so runs a line of another engine
