@@ -14,8 +14,7 @@ from minigrad_lessons.lesson.learner_engine import reference_engine
 def lifetime_program(rng: Rng) -> Program:
     lines = random_graph(rng, ['x = placeholder("x")'], ["{a} + {b}", "-{a}", "{a} * {b}"], most=5)
     names = names_of(lines)
-    some = rng.sample(names, 2)
-    return (*lines, f"lives = lifetimes([{', '.join(names)}], [{', '.join(some)}])")
+    return (*lines, f"lives = lifetimes([{', '.join(names)}], [{', '.join(rng.sample(names, 2))}])")
 
 
 CORE = Property(lifetime_program)
@@ -33,12 +32,10 @@ def plan_program(rng: Rng) -> Program:
 
 def plan_facts(made: Names, engine: ModuleType) -> Names:
     """Return whether values alive at the same time share bytes, and how large the arena is."""
-    lives, sizes, at = made["lives"], made["sizes"], made["offsets"]
-    facts: Names = {f"{node.name} in offsets": node in at for node in lives}
-    if not all(facts.values()):
-        return facts
-    met = [(a, b) for a in lives for b in lives if lives[a][0] < lives[b][0] <= lives[a][1]]
-    for a, b in met:
+    lives, sizes = made["lives"], made["sizes"]
+    at = dict.fromkeys(lives, 0) | made["offsets"]
+    facts: Names = {f"{node.name} in offsets": node in made["offsets"] for node in lives}
+    for a, b in ((a, b) for a in lives for b in lives if lives[a][0] < lives[b][0] <= lives[a][1]):
         shared = at[a] < at[b] + sizes[b] and at[b] < at[a] + sizes[a]
         facts[f"{a.name} and {b.name} share bytes"] = bool(shared and sizes[a] and sizes[b])
     facts |= {f"offsets[{node.name}] >= 0": operator.index(at[node]) >= 0 for node in lives}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 from minigrad.compiler.schedule.schedule import list_schedule
 from minigrad_lessons.lesson.exercise.graphs import diamonds
@@ -66,8 +65,7 @@ def schedule_facts(made: Names, engine: ModuleType) -> Names:
         for x in (x for x in waits if x < job and x in given):
             both = given[x][0] == worker and given[x][1] < end and start < given[x][2]
             facts[f"plan[{x!r}] and plan[{job!r}] overlap"] = bool(both)
-    after: Any = {job: tuple(waits[job]) for job in waits}
-    best = max(task.end for task in list_schedule(after, seconds, workers))
+    best = max(t.end for t in list_schedule({x: tuple(waits[x]) for x in waits}, seconds, workers))
     # What ends sooner is right, too.
     return facts | {"makespan": max([best, *(end for _, _, end in given.values())])}
 

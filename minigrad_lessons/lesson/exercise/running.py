@@ -200,7 +200,7 @@ def plain_value(value: Any, names: Mapping[int, str]) -> Any:
     if isinstance(value, dict):
         return {repr(plain_value(k, names)): plain_value(v, names) for k, v in value.items()}
     if isinstance(value, list | tuple | Iterator):
-        return (tuple if isinstance(value, tuple) else list)(plain_value(x, names) for x in value)
+        return [plain_value(x, names) for x in value]
     return Unquoted("a function") if isinstance(value, FunctionType) else value
 
 
