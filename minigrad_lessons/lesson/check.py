@@ -243,8 +243,9 @@ def _display_result(shown: Message) -> Message:
 def _reads_expected(got: Callable[[], Any], want: Any) -> bool:
     """Return whether an answer looks up what it is compared with, or what `seen` measures."""
     called = called_functions(got) if isinstance(got, FunctionType) else ()
-    seen = cast(FunctionType | None, getattr(got, "__globals__", {}).get("seen"))
-    lists = [x for x in read_values(seen) if isinstance(x, list)] if seen else []
+    seen = getattr(got, "__globals__", {}).get("seen")
+    reads = read_values(seen) if isinstance(seen, FunctionType) else ()
+    lists = [x for x in reads if isinstance(x, list)]
     known = [x for x in (want, seen, *lists) if isinstance(x, dict | list | FunctionType)]
     read = [x for f in called if f.__name__ != "<lambda>" for x in (f, *read_values(f))]
     return any(x is y for x in read for y in known)

@@ -53,7 +53,7 @@ function score(place, data, { hover }) {
   const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + HEAD_OF_STAFF + AROUND_STAFF) + AXIS;
   place.toggleAttribute("data-crowded", data.frames.length > CROWDED);
   place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, READABLE] : [READABLE]).map(tall).join(" ");
-  head.classList.toggle("mg-of-column", data.lanes.some(({ columns }) => columns));
+  place.classList.toggle("mg-of-column", data.lanes.some(({ columns }) => columns));
   let index = 0;
   /** @type {string[]} */
   let pointed = [];

@@ -73,6 +73,7 @@ function zoomable(box, shared, words) {
     const svg = picture();
     if (!svg || !room[0]) return;
     box.classList.remove("mg-unplaced");
+    box.classList.toggle("mg-tight", compact());
     const scale = (self.scale = Math.min(MOST, fits() * shared.factor));
     const middle = whole() ? [] : [ // of what is seen; all of it needs no layout
       (box.scrollLeft + room[0] / 2) / box.scrollWidth,
