@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -238,24 +239,24 @@ class SpecializedProgram:
             arguments[i] = None
 
     @functools.cached_property
-    def _bound(self) -> list[tuple[Callable[..., Any], Sequence[Any], KernelCall]]:
+    def _bound(self) -> list[tuple[Callable[..., Any], Sequence[Any]]]:
         """The calls with their arguments, into which `begin` puts the arrays that change."""
         found = [
-            (self.perform, (call,), call) if call.function is None else (*call.bound(), call)
-            for call in self.flat
+            (self.perform, (call,)) if call.function is None else call.bound() for call in self.flat
         ]
         for slot in self._borrowed:  # which grows meanwhile
             self._borrowed += slot.views
         self._lent = [use for slot in self._borrowed for use in slot.uses]
         return found
 
-    def _make(self, calls: Sequence[tuple[Callable[..., Any], Sequence[Any], KernelCall]]) -> None:
-        call: Any = None
+    def _make(self, calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]]) -> None:
+        left = iter(calls)
         try:
-            for function, arguments, call in calls:  # noqa: B007
+            for function, arguments in left:
                 function(*arguments)
         except (GraphError, *STOPS) as error:
-            found = self.error_for(_node_of(call), error)
+            failed = self.flat[-1 - length_hint(left)]
+            found = self.error_for(_node_of(failed), error)
             self.forget()
             raise found from None
 

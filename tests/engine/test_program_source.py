@@ -204,14 +204,15 @@ def test_the_text_has_a_line_for_each_call_in_their_order() -> None:
     program = mg.build_graph([x, t], [loss, step]).compile()
     made: list[str] = []
 
-    def noting(function: Any, arguments: Any, call: Any) -> tuple[Any, Any, Any]:
+    def noting(function: Any, arguments: Any, call: Any) -> tuple[Any, Any]:
         def noted(*given: Any) -> None:
             made.append(call.part.name)
             function(*given)
 
-        return noted, arguments, call
+        return noted, arguments
 
-    program.bound._bound[:] = [noting(*bound) for bound in program.bound._bound]
+    pairs = zip(program.bound._bound, program.bound.flat, strict=True)
+    program.bound._bound[:] = [noting(*bound, call) for bound, call in pairs]
     body = program.source.partition("def program(")[2].splitlines()
     lines = [line.partition("  # ") for line in body if " = " not in line]
     written = [about.partition(" · ")[0] for _, mark, about in lines if mark]
