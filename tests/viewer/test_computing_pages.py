@@ -14,6 +14,9 @@ import nbformat
 import numpy as np
 import pytest
 from lessons import NOTEBOOKS
+from test_branches_view import e10 as f
+from test_branches_view import e10_cond as g
+from test_branches_view import halve
 
 import minigrad as mg
 import viz
@@ -32,22 +35,6 @@ console.log(JSON.stringify(places.map((inputs) => {
   return [Boolean(compute(inputs)), model.get("data"), model.get("index")];
 })));
 """
-
-
-def f(x: Any) -> Any:
-    if mg.sum(x) > 0:
-        return 2 * x
-    return x - 1
-
-
-def g(x: Any) -> Any:
-    return mg.cond(x.sum() > 0, lambda: 2 * x, lambda: x - 1)
-
-
-def halve(x: Any) -> Any:
-    while x > 1:
-        x = x / 2
-    return x
 
 
 def halved(x: Any) -> Any:
