@@ -23,7 +23,7 @@ from viz.charts.caption import spread
 from viz.charts.chart import PHONE, SCREEN, WIDE
 from viz.charts.image import size_of
 from viz.picture import theme
-from viz.picture.style import COLORS, CURVES, MODES
+from viz.picture.style import COLORS, CURVES, GRADIENTS, MODES
 
 TITLE, X, Y = ("Training loss", "训练损失"), ("step", "步"), ("loss", "损失")
 HOSTILE = '"><script>alert(1)</script> $x$ $'
@@ -240,7 +240,7 @@ def drawing(shown: Chart, i: int) -> str:
 def test_lines_stand_out_on_light_and_on_dark_paper() -> None:
     """At least 3:1, as WCAG 1.4.11 asks for what is no text; 4.5:1 for text."""
     for i, paper in enumerate(theme.TOKENS["paper"]):
-        assert min(contrast(pair[i], paper) for pair in (*CURVES, *MODES.values())) > 3
+        assert min(contrast(pair[i], paper) for pair in (*CURVES, *GRADIENTS, *MODES.values())) > 3
         assert min(contrast(theme.TOKENS[ink][i], paper) for ink in ("ink", "soft")) > 4.5
 
 

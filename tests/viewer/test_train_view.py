@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from looks import CLASHES, missing, serious, speak
+from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.figure import Figure
 
 import minigrad as mg
@@ -18,6 +19,7 @@ import viz
 from viz.charts import chart_style
 from viz.charts.curves import POINTS
 from viz.picture import theme
+from viz.picture.style import GRADIENTS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -185,7 +187,11 @@ def test_gradients_are_orange_and_what_spans_decades_is_logarithmic() -> None:
         training.chart().draw(figure, 0)
     losses, norms = figure.axes
     assert losses.get_yscale() == norms.get_yscale() == "log"
-    assert {line.get_color() for line in norms.get_lines()} == {theme.TOKENS["grad"][0]}
+    shades = [light for light, _ in GRADIENTS]
+    assert [line.get_color() for line in norms.get_lines()] == shades[:2]
+    assert shades[0] == theme.TOKENS["grad"][0]
+    hues = [rgb_to_hsv(to_rgb(shade))[0] for pair in GRADIENTS for shade in pair]
+    assert max(hues) - min(hues) < 0.03
     assert len({line.get_marker() for line in norms.get_lines()}) == 2
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import Values, caption, name_ends
 from viz.charts.chart import Chart, Row
-from viz.picture import mpl, theme
-from viz.picture.style import colors_of
+from viz.picture import mpl
+from viz.picture.style import GRADIENTS, colors_of
 from viz.words.text import capital, in_both, mode_name, row
 
 __all__ = ["curves"]
@@ -23,7 +23,6 @@ HALO = 3.5  # points by which a line is wider than one that covers it
 NEAR = 0.01  # of what is shown from lowest to highest: lines so near cover each other
 FOLD = 0.6  # of a panel's height is between two
 POINTS = 500  # of a line that are drawn; of a longer one every second, third, …
-GRAD = theme.TOKENS["grad"][0]
 POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 HEAD: tuple[Row, Row] = (
     ("series", "count", "first", "last", "min", "max"),
@@ -39,7 +38,7 @@ class Lines:
     y: Pair
     lines: Sequence[tuple[Pair, Values]]
     logy: bool = False
-    gradient: bool = False  # orange, as everywhere
+    gradient: bool = False  # shades of orange, as everywhere
 
     @property
     def claim(self) -> Pair:
@@ -166,16 +165,18 @@ def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair) ->
 
 def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     names = [(f"{n[i]} {spoken(float(v[-1]))}", v) for n, v in part.lines]
-    colors = [GRAD] * len(names) if part.gradient else colors_of([n[0] for n, _ in part.lines])
+    colors = colors_of([n[0] for n, _ in part.lines])
+    if part.gradient:
+        colors = [GRADIENTS[k % len(GRADIENTS)][0] for k in range(len(names))]
     axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(mpl.MaxNLocator(5))
     wide = 1.5 + HALO * np.array(_cover_counts([v for _, v in names], part.logy))
     for k, (name, values) in enumerate(part.lines):
         at = np.unique([*range(0, len(values), -(-len(values) // POINTS)), len(values) - 1])
         every = max(1, len(at) // 8)
-        marked = sorted({*range(k * every // len(names), len(at), every), len(at) - 1})
+        last, shift = len(at) - 1, k * every // len(names) if max(wide) > HALO else 0
+        marked = sorted({*range(last - shift, -1, -every), last})
         look: dict[str, Any] = {"markevery": marked, "lw": wide[k], "zorder": 3}  # above the axis
-        look["alpha"] = 0.5 if part.gradient and wide[k] > HALO else 1  # it has the same colour
         axes.plot(at, values[at], label=name[i], color=colors[k], clip_on=False, **look)
     axes.margins(x=0)  # a line ends at its name
     if part.logy:
@@ -208,7 +209,7 @@ def _logarithmic(axes: mpl.Axes) -> None:
     bottom, top = axes.get_ylim()
     subs = (1.0, 2.0, 5.0) if top < 100 * bottom else (1.0,)
     axes.yaxis.set_major_locator(mpl.LogLocator(subs=subs))
-    axes.yaxis.set_minor_formatter(mpl.NullFormatter())
+    axes.yaxis.set_minor_locator(mpl.NullLocator())
 
 
 def _end(values: Values, otherwise: float) -> tuple[float, float]:

@@ -12,9 +12,9 @@ from viz.charts.caption import BEHIND, SPACED, folded, is_slim
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
 from viz.picture.cards import wide
-from viz.picture.style import MODES, TICK, mode_of
+from viz.picture.style import MODES, TICK, TINTS, mode_of
 from viz.picture.theme import SMALL
-from viz.words.text import Pair, capital, mode_name, row, row_text
+from viz.words.text import Pair, capital, in_both, mode_name, row, row_text
 
 __all__ = ["ratios"]
 
@@ -61,9 +61,7 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     >>> ratios({"rows": [{"name": "sum", "targets": [target]}]}).alt[0]
     'Dot chart: Ratios of the time taken. sum, ours / theirs: 0.5 (0.4 to 0.7).'
     """
-    data = source
-    if not isinstance(data, Mapping):
-        data = _load(data)
+    data = source if isinstance(source, Mapping) else _load(source)
     found = [x for x in _read(data) if only in x.workload[0]]
     if not found:
         raise ValueError(row_text("ratios_none", only=only))
@@ -82,21 +80,11 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     words = [_row_texts(x, one) for x in found]
     longest = max(wide(text, SMALL) for pairs in words for pair in pairs for text in pair)
     alt = row("chart_ratios_alt", all=(english, chinese))
-    lines = [
-        tuple(
-            (
-                f"{x.workload[i]}{colon}{x.label[i]}",
-                *(f"{v:.3g}" for v in (x.middle, x.low, x.high)),
-            )
-            for i, colon in enumerate((": ", "："))
-        )
-        for x in found
-    ]
     return Chart(
         title=claim,
         alt=alt,
         head=_head(),
-        rows=tuple((line[0], line[1]) for line in lines),
+        rows=tuple((_cells(x, 0), _cells(x, 1)) for x in found),
         draw=lambda figure, i: _draw(figure, found, words, longest > BESIDE, i),
         size=(6.4, 1.0 + (0.55 + 0.15 * (longest > BESIDE)) * len(found)),
         pad=14,
@@ -119,6 +107,11 @@ def _head() -> tuple[Row, Row]:
     return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
 
+def _cells(x: Ratio, i: int) -> Row:
+    numbers = (f"{v:.3g}" for v in (x.middle, x.low, x.high))
+    return f"{x.workload[i]}{(': ', '：')[i]}{x.label[i]}", *numbers
+
+
 def _load(path: str | Path) -> Any:
     """Load a file of measurements; raise FileNotFoundError or ValueError if that fails."""
     try:
@@ -134,7 +127,7 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
     try:
         return [
             Ratio(
-                _label(r["name"]),
+                in_both(r["name"]),
                 str(t["side"]),
                 str(t["against"]),
                 *(float(t["measured"][key]) for key in ("middle", "low", "high")),
@@ -145,12 +138,6 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
         ]
     except (KeyError, TypeError, ValueError):
         raise ValueError(row_text("ratios_form", name="source")) from None
-
-
-def _label(name: str | Sequence[str]) -> Pair:
-    """Return the name of a workload as a pair: one text for both languages, or two."""
-    english, chinese = (name, name) if isinstance(name, str) else name
-    return str(english), str(chinese)
 
 
 def _row_texts(x: Ratio, one: bool) -> Words:
@@ -166,48 +153,57 @@ def _draw(
     """Draw a band for each ratio, with its name on the left, or above if long or on a phone."""
     axes = figure.add_subplot()
     slim = long or is_slim(figure.get_figwidth())
-    names = "ink", "paper", "soft", "card", "grad"
-    ink, paper, soft, card, slow = (theme.TOKENS[name][0] for name in names)
+    tokens = "ink", "paper", "soft", "card", "grad"
+    ink, paper, soft, card, slow = (theme.TOKENS[name][0] for name in tokens)
     axes.set_xscale("log")
     axes.set_xlim(min(1, *(x.low for x in found)) / ROOM, max(1, *(x.high for x in found)) * ROOM)
-    half, top = (0.2, 0.28) if slim else (0.38, 0.38)  # of a band: its number has room in it
+    half, top = (0.22, 0.32) if slim else (0.42, 0.46)  # of a band: its number has room in it
     points: dict[str, Any] = {"textcoords": "offset points", "size": TICK}
-    texts = [n[i] + (": ", "：")[i] + verdict[i] for n, verdict in words]
+    both = found[0].side, found[0].against
+    sides = [*map(mode_of, both)]
+    modes = all(sides) and len({x.label for x in found}) == 1  # each half is that of a mode
+    tints = [TINTS[side][0] if modes else card for side in sides]
+    shades = [MODES[side][0] if modes else soft for side in sides]
+    names = [n[i] if not k or n != words[k - 1][0] else "" for k, (n, _) in enumerate(words)]
+    texts = []
+    for name, (_, verdict) in zip(names, words, strict=True):
+        said = (name and name + (": ", "：")[i], verdict[i])
+        one = folded("".join(said), axes)
+        texts.append("\n".join(folded(t.strip(), axes) for t in said if t) if "\n" in one else one)
+    above = [LINE * text.count("\n") * slim for text in texts]
     at = 0.0
     for k, x in enumerate(found):
-        text = folded(texts[k], axes)
-        at += k and 1 + LINE * text.count("\n") * slim
-        axes.axhspan(at - top, at + half, color=card, zorder=0, lw=0)
+        at += k and 1 + above[k]
+        for start, end, tint in zip((0, 1), (1, 1e9), tints, strict=True):
+            axes.fill_between([start or 1e-9, end], at - top, at + half, color=tint, lw=0, zorder=0)
         axes.plot([1, 1], [at - top, at + half], color=ink, lw=1, marker="", zorder=1)
-        mode, alike = mode_of(x.side), x.verdict == "alike"
-        color = slow if x.low > 1 else soft if alike else MODES[mode][0] if mode else ink
-        style: dict[str, Any] = {"color": color, "marker": "o" if x.middle <= 1 else "s"}
-        style |= {"markersize": 8, "linestyle": "none", "capsize": 3, "zorder": 3}
-        style |= {"mec": color if alike else paper, "mfc": paper if alike else color}
-        reach = [[max(x.middle - x.low, 0)], [max(x.high - x.middle, 0)]]
-        axes.errorbar([x.middle], [at], xerr=reach, **style)
+        alike, quick = x.verdict == "alike", MODES.get(mode_of(x.side), (ink, ink))[0]
+        color = soft if alike else quick if x.low <= 1 else shades[1] if modes else slow
+        axes.hlines(at, x.low, x.high, color=color, lw=7, alpha=0.45, zorder=2)
+        style: dict[str, Any] = {"mec": color if alike else paper, "mfc": paper if alike else color}
+        axes.plot([x.middle], [at], "os"[x.middle > 1], markersize=9, zorder=3, **style)
         value: dict[str, Any] = {"ha": "center", "color": ink, "zorder": 2}  # beneath its dot
-        value |= {"bbox": {**BEHIND, "facecolor": card}}  # which hides the line at 1
+        value |= {"bbox": {**BEHIND, "facecolor": tints[x.middle > 1]}}  # hides the line at 1
         axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 6), **value, **points)
-        name, verdict_text = (pair[i] for pair in words[k])
         place = {"xycoords": ("axes fraction", "data"), "va": "center", **points}
         if slim:
             place |= {"va": "bottom", **SPACED}
-            axes.annotate(text, (0, at - top), (0, 3), **place)
+            axes.annotate(texts[k], (0, at - top), (0, 3), **place)
         else:
-            for text, y, shade in ((name, 8, ink), (verdict_text, -8, soft)):
-                axes.annotate(text, (0, at), (-10, y), ha="right", color=shade, **place)
-    low = at + half
-    for key, ha, offset in (("chart_left", "right", -8), ("chart_right", "left", 8)):
-        place = {"ha": ha, "va": "top", "color": soft, **points}
-        axes.annotate(row(key)[i], (1, low), (offset, -3), **place)
+            for line, y, shade in ((names[k], 8, ink), (words[k][1][i], -8, color)):
+                axes.annotate(line, (0, at), (-10, y), ha="right", color=shade, **place)
+    low, place = at + half, {"xycoords": ("axes fraction", "data"), "va": "top", **points}
+    for k, (side, key) in enumerate(zip(both, ("chart_left", "chart_right"), strict=True)):
+        text = row("chart_quicker", side=mode_name(side))[i] if modes else row(key)[i]
+        place |= {"ha": ("left", "right")[k], "color": shades[k]}
+        axes.annotate(f"{text} →" if k else f"← {text}", (k, low), (0, -4), **place)
     few = axes.get_xlim()[1] < 20 * axes.get_xlim()[0]
     subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if few else (1.0, 2.0, 5.0)
     axes.xaxis.set_major_locator(mpl.LogLocator(subs=subs))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(mpl.NullLocator())
     axes.grid(visible=False)
-    axes.set_ylim(low + 0.4, -top - (0.4 if slim else 0.12))
+    axes.set_ylim(low + 0.4, -top - (0.4 + above[0] if slim else 0.12))
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(row("chart_ratio_axis")[i])

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from minigrad.diagnostics.messages import Pair
-from viz.charts.caption import caption, name_ends
+from viz.charts.caption import axes_width, caption, name_ends
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
 from viz.picture.style import MODES, TINTS, colors_of, mode_of
@@ -17,6 +17,7 @@ __all__ = ["regimes"]
 
 Spread = tuple[float, float, float]  # the median, and from where to where
 Line = tuple[Pair, list[tuple[float, Spread]]]
+WORD = 60  # pixels of a number below the axis
 ROOM = 1.35  # times: what either half has at least
 
 
@@ -103,11 +104,18 @@ def _draw(
         unsure = [(size, spread[0]) for size, spread in found if spread[1] <= 1 <= spread[2]]
         look: dict[str, Any] = {"color": color, "mfc": theme.TOKENS["paper"][0], "mec": color}
         x_y = [size for size, _ in unsure], [ratio for _, ratio in unsure]
-        axes.plot(*x_y, line.get_marker(), **look)  # hollow
+        axes.plot(*x_y, line.get_marker(), zorder=3, **look)  # hollow, above the others
     axes.set_xscale("log")
     axes.set_yscale("log")
+    left, right = axes.get_xlim()
+    near = (right / left) ** (WORD / axes_width(axes))
+    ticks: list[float] = []  # the sizes that were measured, where each has room
+    for size in sorted({size for _, found in lines for size, _ in found}, reverse=True):
+        if not ticks or ticks[-1] >= near * size:
+            ticks.append(size)
+    axes.set_xticks(ticks)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter(mpl.NullFormatter())
+        axis.set_minor_locator(mpl.NullLocator())
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter("{x:g}")

@@ -71,8 +71,8 @@ class Staffs:
             for i, staff in enumerate(self.staffs)
             for name, svg in staff.parts(step)
         }
-        head = f"M{self.x(step + 0.46):g},6L{self.x(step + 0.46):g},{self.height - 6:g}"
-        return {**found, "playhead": f'<path class="mg-head" d="{head}"/>'}
+        head = f"M{self.x(step):g},6L{self.x(step):g},{self.height - 6:g}"
+        return {"playhead": f'<path class="mg-head" d="{head}"/>', **found}  # beneath the marks
 
 
 class Staff:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.patheffects import withStroke as withStroke
     from matplotlib.ticker import LogLocator as LogLocator
     from matplotlib.ticker import MaxNLocator as MaxNLocator
-    from matplotlib.ticker import NullFormatter as NullFormatter
     from matplotlib.ticker import NullLocator as NullLocator
     from PIL import Image as Image
 else:

@@ -24,6 +24,7 @@ CURVES = (
     (theme.VERMILION, "#FF9A4D"),
 )
 COLORS = [light for light, _ in CURVES]
+GRADIENTS = (theme.TOKENS["grad"], ("#702C00", "#FFD2B0"), ("#DB5F14", "#DB713A"))
 # The two modes look the same in every chart, and nothing else looks so: lines, and areas.
 MODES = {"dynamic": ("#8A5F00", theme.ORANGE), "static": (theme.BLUE, theme.SKY)}
 TINTS = {"dynamic": ("#F8EFD9", "#33290F"), "static": ("#E3EEF8", "#15293B")}
@@ -41,6 +42,7 @@ GRID = ("#E3E6EB", "#2B313B")
 PAIRS = (
     *theme.TOKENS.values(),
     *CURVES,
+    *GRADIENTS,
     *MODES.values(),
     *TINTS.values(),
     *VALUES,
