@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -17,9 +18,8 @@ __all__ = ["TimeLimitExceeded", "TooManyLines", "limit_execution"]
 
 TICK = 0.1  # seconds between two looks at the clock
 # Modules whose functions an answer may not call; two of the course are at work while it runs.
-READY_MADE = re.compile(
-    r"(?!.*\.(running|execution_limit)$)(minigrad(_lessons)?|viz|my_engine)(\.|$)"
-)
+READY_MADE = r"(?!.*\.(running|execution_limit)$)(minigrad(_lessons)?|viz|my_engine)(\.|$)"
+_ready_made = cache(re.compile(READY_MADE).match)  # it is asked of each call, NumPy's included
 
 
 class TimeLimitExceeded(BaseException):
@@ -36,7 +36,7 @@ class Borrowed(TimeLimitExceeded):
 
 def is_ready_made(function: Any) -> bool:
     """Return whether a function comes from minigrad, the course or an engine."""
-    return bool(READY_MADE.match(str(getattr(function, "__globals__", {}).get("__name__"))))
+    return bool(_ready_made(str(getattr(function, "__globals__", {}).get("__name__"))))
 
 
 @contextlib.contextmanager
@@ -121,24 +121,25 @@ _watch = _Watchdog()
 class _LineCounter:
     """A trace function that counts the lines of some functions, and stops when none is left."""
 
-    def __init__(self, lines: int, names: Mapping[str, Any] | None, engine: str | None) -> None:
-        self.left, self.names, self.engine = lines, names, engine
+    def __init__(self, left: int, names: Mapping[str, Any] | None, engine: str | None) -> None:
         self.stopped: TimeLimitExceeded | None = None
 
-    def trace_call(self, frame: FrameType, event: str, arg: object) -> Any:
-        """Follow a function if its lines count; stop one that is ready-made."""
-        file, names = frame.f_code.co_filename, frame.f_globals
-        if self.engine and file != self.engine and READY_MADE.match(str(names.get("__name__"))):
-            called, package = frame.f_code.co_qualname, names["__name__"].partition(".")[0]
-            self.stopped = Borrowed(package if called[0] == "_" else called)
-            raise self.stopped
-        own = names is self.names or file.startswith("<my_engine")
-        return self.trace_line if own else None
+        def trace_call(frame: FrameType, event: str, arg: object) -> Any:
+            """Follow a function if its lines count; stop one that is ready-made."""
+            file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
+            if engine and file != engine and _ready_made(module):
+                called, package = frame.f_code.co_qualname, module.partition(".")[0]
+                self.stopped = Borrowed(package if called[0] == "_" else called)
+                raise self.stopped
+            return trace_line if frame.f_globals is names or file.startswith("<my_engine") else None
 
-    def trace_line(self, frame: FrameType, event: str, arg: object) -> Any:
-        """Count a line."""
-        self.left -= 1
-        if self.left < 0:
-            self.stopped = TooManyLines()
-            raise self.stopped
-        return self.trace_line
+        def trace_line(frame: FrameType, event: str, arg: object) -> Any:
+            """Count a line, in half the time that a method would take."""
+            nonlocal left
+            left -= 1
+            if left < 0:
+                self.stopped = TooManyLines()
+                raise self.stopped
+            return trace_line
+
+        self.trace_call = trace_call
