@@ -440,10 +440,12 @@ def test(arguments):
 SLOW = [
     "--ignore-glob=tests/*/test_{}.py".format(name)
     for name in (
-        *("animate", "bench", "browser_*", "charts*", "course", "depth_static", "distribution"),
-        *("document", "elsewhere", "exercises", "extra", "fast_paths", "kit", "large_drawings"),
-        *("lazy", "live", "locks", "main", "marks", "native", "opening", "outputs", "over_http"),
-        *("pages", "player", "public", "reference", "setup", "size", "uses"),
+        *("animate", "bench", "browser_*", "charts*", "computing_pages", "core_alone", "course"),
+        *("depth_static", "distribution", "document", "draw", "elsewhere", "exercises", "explorer"),
+        *("extra", "fast_paths", "files", "films", "frames", "handouts", "hosting", "javascript"),
+        *("kit", "large_drawings", "lazy", "lite", "live", "locks", "main", "marks", "native"),
+        *("opening", "outputs", "over_http", "pages", "paint", "player", "properties_of_exercises"),
+        *("public", "reference", "setup", "size", "uses"),
     )
 ]
 NOTHING_CHOSEN = 5  # what pytest says then
