@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import zlib
 from collections import defaultdict
@@ -19,21 +20,22 @@ def examples(count: int) -> hypothesis.settings:
     return hypothesis.settings(max_examples=max(3, asked))
 
 
-def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
+def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make one test of many small cases: all are tried, and those that fail are named.
 
-    As tests of their own, with what pytest does for each, they would take ten times as long.
+    As tests of their own, with what pytest does for each, they would take ten times as long. What
+    the function takes beyond a case are fixtures, which all of them share.
     """
 
     known = [case if isinstance(case, tuple) else (case,) for case in cases]
     assert known
 
-    def together(test: Callable[..., None]) -> Callable[[], None]:
-        def tried() -> None:
+    def together(test: Callable[..., None]) -> Callable[..., None]:
+        def tried(**fixtures: Any) -> None:
             failed = []
             for case in known:
                 try:
-                    test(*case)
+                    test(*case, **fixtures)
                 # The others are tried as well; what `pytest.raises` misses is no Exception.
                 except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001
                     failed.append(
@@ -42,6 +44,8 @@ def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], N
             assert not failed, "\n".join(failed)
 
         tried.__name__, tried.__doc__ = test.__name__, test.__doc__
+        wanted = [*inspect.signature(test).parameters.values()][len(known[0]) :]
+        tried.__signature__ = inspect.Signature(wanted)  # type: ignore[attr-defined]
         return tried
 
     return together

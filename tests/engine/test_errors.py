@@ -7,6 +7,7 @@ mistake reads the same in both modes, and everything works afterwards.
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import re
 import string
@@ -31,6 +32,13 @@ HERE = re.compile(r"(test_errors|mistakes)\.py, line")
 @pytest.fixture(autouse=True)
 def own_graph() -> Iterator[mg.Graph]:
     """A graph for each test, in which mistakes are made and work goes on afterwards."""
+    with unharmed() as graph:
+        yield graph
+
+
+@contextlib.contextmanager
+def unharmed() -> Iterator[mg.Graph]:
+    """A graph of its own, and everything works afterwards."""
     with mg.Graph() as graph:
         yield graph
         assert mg.get_default_graph() is graph
@@ -239,7 +247,8 @@ def static(f: Callable[..., Any], operands: list[Any], known: bool = True) -> No
 ASK_FOR_A_SHAPE = {"labels one-hot"}  # it would be a row of classes for each, or pixels of images
 
 
-@pytest.mark.parametrize("name", BOTH)
+@each(BOTH)
+@unharmed()
 def test_the_same_mistake_reads_the_same_in_both_modes(name: str) -> None:
     f, operands, kind, words = BOTH[name]
     found = [
@@ -266,7 +275,8 @@ def test_an_axis_of_a_number_reads_the_same_in_a_program(name: str, executor: st
     assert program({x: np.ones(3)}) is not None
 
 
-@pytest.mark.parametrize("name", BOTH)
+@each(BOTH)
+@unharmed()
 def test_a_failed_operation_leaves_its_operands_alone(name: str) -> None:
     f, operands, kind, _ = BOTH[name]
     xs = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in operands]
@@ -575,7 +585,8 @@ assert not ONE_MODE.keys() & mistakes.ONE_MODE.keys()
 ONE_MODE |= mistakes.ONE_MODE
 
 
-@pytest.mark.parametrize("name", ONE_MODE)
+@each(ONE_MODE)
+@unharmed()
 def test_mistakes_of_one_mode(name: str) -> None:
     caught(*ONE_MODE[name])
 
@@ -627,7 +638,8 @@ def takes_something() -> Iterator[tuple[str, Callable[..., Any], int]]:
 TAKERS = {name: (f, count) for name, f, count in takes_something()}
 
 
-@pytest.mark.parametrize("name", [name for name in TAKERS if name not in TAKES_ALL])
+@each([name for name in TAKERS if name not in TAKES_ALL])
+@unharmed()
 def test_nonsense_is_refused_in_our_own_words(name: str) -> None:
     f, count = TAKERS[name]
     for x in NONSENSE:

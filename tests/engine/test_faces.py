@@ -38,7 +38,7 @@ def results() -> dict[str, list[Result]]:
     return RESULTS
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: f"{p.system}-{p.name}")
+@each((program,) for program in PROGRAMS)
 def test_a_program_answers_as_the_system_does(program: Program) -> None:
     """Apart from what is explained; an explanation that is no longer needed goes, too."""
     (result,) = [r for r in results()[program.system] if r.program.name == program.name]
@@ -170,7 +170,7 @@ def test_every_claim_that_names_one_of_these_systems_has_its_program() -> None:
 # ---- Names --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
+@each(MODULES)
 def test_every_name_is_there_and_any_other_is_refused_in_words(module: Any) -> None:
     known = dir(module)
     assert known
@@ -185,7 +185,7 @@ def test_every_name_is_there_and_any_other_is_refused_in_words(module: Any) -> N
     assert not hasattr(module, "__wrapped__")
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
+@each(MODULES)
 def test_what_is_refused_is_not_there_and_says_what_is(module: Any) -> None:
     for name, word in module.face.lacks.items():
         if name not in dir(module):

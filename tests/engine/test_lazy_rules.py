@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 from test_every_op import EFFECTS, draw
 
 import minigrad as mg
@@ -129,9 +130,13 @@ def test_an_operator_without_a_rule_runs_one_by_one() -> None:
         np.testing.assert_allclose(x.grad.data, np.exp(h / 2) / 2 * (1 - h * h), rtol=1e-6)
 
 
-@pytest.mark.parametrize("ranks", [*itertools.product((1, 2, 3), (1, 2, 3))])
-@pytest.mark.parametrize("shared", [(False, False), (False, True), (True, False)])
-@pytest.mark.parametrize("flips", [*itertools.product((False, True), (False, True))])
+@each(
+    itertools.product(
+        itertools.product((1, 2, 3), repeat=2),
+        [(False, False), (False, True), (True, False)],
+        itertools.product((False, True), repeat=2),
+    )
+)
 def test_products_of_all_ranks(ranks: Any, shared: Any, flips: Any) -> None:
     shapes = [(2, 3, 3)[3 - ranks[0] :], (2, 3, 3)[3 - ranks[1] :]]
     sample = Sample(shapes, {"transpose_a": flips[0], "transpose_b": flips[1]})

@@ -158,7 +158,7 @@ LABELS = {"sparse_softmax_cross_entropy_with_logits"}
 STATIC = {"GradientDescentOptimizer", "MomentumOptimizer", "AdamOptimizer"}
 
 
-@pytest.mark.parametrize(("place", "theirs"), ROWS)
+@each(ROWS)
 def test_what_is_written_instead_runs(place: str, theirs: str, tmp_path: Any) -> None:
     values = meanings(place)
     if theirs in LABELS:
