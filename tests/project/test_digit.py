@@ -36,6 +36,8 @@ COMPUTED = """() => {
 SMALL = """() => [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility()
   && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())
   && parseFloat(getComputedStyle(e).fontSize) < 11).map((e) => e.outerHTML)"""
+CUT = """() => [...document.querySelectorAll(".card :is(b, small)")].filter((e) => e.checkVisibility()
+  && e.scrollWidth > e.clientWidth).map((e) => e.textContent)"""
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +154,14 @@ def is_right(page: Page, network: str) -> dict[str, Any]:
     return found
 
 
+def names_are_whole(page: Page) -> None:
+    """Whatever the width, such as that of a frame in JupyterLab."""
+    height = (page.viewport_size or {})["height"]
+    for width in (1440, 1281, 1101, 1100, 390):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate(CUT) == [], width
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
 def test_a_stroke_flows_through_both_graphs(
@@ -193,6 +203,10 @@ def test_a_stroke_flows_through_both_graphs(
     until(page, "digit()?.records.length === 12")
     until(page, "document.getElementById('same').textContent.includes('15,')")
     is_right(page, "convnet")
+    names_are_whole(page)
+    page.get_by_role("button", name="MLP").click()
+    until(page, "document.querySelectorAll('.card').length === 14")
+    names_are_whole(page)
     assert violations(page) == []
     assert page.errors == []
     assert [url for url in asked[1:] if not url.startswith("data:")] == []
