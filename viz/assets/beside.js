@@ -37,6 +37,7 @@ function legend({ scenes, signs, legend: words, sheet }, parent) {
   const kinds = (/** @type {SceneData} */ { panels }) => {
     const marked = new Set(panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
     if (/ !</.test(sheet)) marked.add("baked"); // in the table
+    if (panels.some(({ marks, notes }) => Object.keys(notes).some((id) => !marks[id] && notes[id].includes("→")))) marked.add("value");
     return Object.keys(signs).filter((each) => marked.has(each));
   };
   const write = (/** @type {HTMLElement} */ box, /** @type {string[]} */ marks) => {
@@ -115,6 +116,7 @@ function table(data, parent) {
     if (2 * cells.filter((cell) => /^-?[\d.]+( ?[kMGBs%✓✗!]*)?$/.test(cell.textContent ?? "")).length <= cells.length) return;
     for (const cell of [head, ...cells]) cell.classList.add("mg-end");
   });
+  sheet.classList.toggle("mg-even", !sheet.querySelector("th:not(.mg-end)"));
   /** @type {HTMLElement | undefined} */
   let current;
   // As high as some whole rows, scrolled to this one and the row before it.

@@ -102,8 +102,9 @@ function show(model, board, root, moved, before) {
   region(score_, labels.score);
   const nodes = Object.assign({}, ...data.lanes.map((lane) => lane.nodes));
   const staffs = data.lanes.length ? score(score_, { lanes: data.lanes, frames: scenes, nodes, words }, { hover() {} }) : undefined;
-  if (staffs) scoreKey(make("div", "mg-key", root), { lanes: data.lanes, words, nodes });
-  const explain = legend(data, root);
+  const marks = staffs && make("div", "mg-key", root);
+  if (marks) scoreKey(marks, { lanes: data.lanes, words, nodes });
+  const explain = legend(data, marks ?? root);
   switches(model, data, root);
   const below = make("div", "mg-below", root);
   const codes = make("div", "mg-codes", below);

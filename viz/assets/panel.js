@@ -2,6 +2,7 @@
 const MEANT = new Set(["now", "failed", "wrong", "new", "gone", "again"]); // marks to look at
 const EDGE = 16; // pixels around a node that is brought into view
 const WAVERS = 1.2; // radians that an arrow turns one way and back
+const CURVED = 8; // points of an arrow that is more than two curves
 const BOWS = Array.from({ length: 41 }, (_, i) => (i % 2 ? -4 : 4) * (i + (i % 2))); // pixels from a chord, to both sides in turn
 
 /** Words in place of those that stood there. @param {HTMLElement} element @param {Pair | null} pair */
@@ -171,23 +172,30 @@ function pane(data, parent, choose, scale, each) {
 }
 
 /**
- * Draw each arrow that bends one way and then the other as the flattest arc that clears all cards.
+ * Draw each arrow that bends one way and then the other as the flattest arc that clears all cards; one that bends often,
+ * as the arc that is most like it.
  * @param {HTMLElement} drawing
  */
 function unbend(drawing) {
   const cards = [...drawing.querySelectorAll("g.node, .mg-ref")].map(extent);
+  const [left, top, right, bottom] = numbers(drawing.querySelector("svg"), "viewBox");
   for (const g of drawing.querySelectorAll("g.edge")) {
     const [line, tip] = ["line", "tip"].map((part) => g.querySelector(`path.mg-${part}`));
     const [way, corners] = [line, tip].map((path) => paired(numbers(path, "d")));
-    const turns = way.slice(2).map((next, i) => turn(way[i], way[i + 1], next));
+    const stops = way.filter((p, i) => !i || Math.hypot(p.x - way[i - 1].x, p.y - way[i - 1].y) > 0);
+    const turns = stops.slice(2).map((next, i) => turn(stops[i], stops[i + 1], next));
     const [all, net] = [turns.reduce((sum, by) => sum + Math.abs(by), 0), Math.abs(turns.reduce((sum, by) => sum + by, 0))];
-    if (all - net < WAVERS || corners.length < 3 || g.querySelector(".mg-edge-label") || turns.some(Number.isNaN)) continue;
+    const wavers = all - net >= WAVERS;
+    if ((!wavers && way.length < CURVED) || corners.length < 3 || g.querySelector(".mg-edge-label")) continue;
     const [start, base] = [way[0], way[way.length - 1]];
     const far = (/** @type {Point} */ p) => Math.hypot(p.x - base.x, p.y - base.y);
     const end = corners.reduce((a, b) => (far(b) > far(a) ? b : a));
     const own = cards.filter((card) => [start, end].some((p) => within(p, card, 2)));
-    const free = (/** @type {Point[]} */ curve) => sampled(curve).every((p) => !cards.some((card) => within(p, card, own.includes(card) ? 0 : EDGE / 2)));
-    const curve = BOWS.map((bow) => arc(start, end, bow)).find(free);
+    const free = (/** @type {Point[]} */ curve) => sampled(curve).every((p) => p.x > left && p.x < right && p.y > top && p.y < bottom && !cards.some((card) => within(p, card, own.includes(card) ? 0 : EDGE / 2)));
+    const chord = Math.hypot(end.x - start.x, end.y - start.y);
+    const deep = stops.map((p) => ((end.x - start.x) * (p.y - start.y) - (end.y - start.y) * (p.x - start.x)) / chord).reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a));
+    const bows = wavers ? BOWS : [...BOWS].sort((a, b) => Math.abs(a - deep) - Math.abs(b - deep));
+    const curve = bows.map((bow) => arc(start, end, bow)).find(free);
     if (!curve) continue;
     const [long, size] = [Math.hypot(end.x - curve[2].x, end.y - curve[2].y), far(end)];
     const [u, v] = [(end.x - curve[2].x) / long, (end.y - curve[2].y) / long];

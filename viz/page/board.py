@@ -181,8 +181,10 @@ class Board(Page):
             "words": {key: ROWS[key] for key in WORDS},
             "labels": {key: both(ROWS[key]) for key in WORDS},
             "slider": both(self.slider),
-            "signs": {k: "" if mark.worded else mark.sign for k, mark in MARKS.items()},
-            "legend": {kind: ROWS[f"mark_{kind}"] for kind in MARKS},
+            "signs": {k: "" if mark.worded else mark.sign for k, mark in MARKS.items()}
+            | {"value": "→"},
+            "legend": {kind: ROWS[f"mark_{kind}"] for kind in MARKS}
+            | {"value": ROWS["diff_value"]},
             "table_title": ROWS["table"],
         }
 

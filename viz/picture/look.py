@@ -167,7 +167,8 @@ def file_style(svg: str, dark: bool | None = None) -> str:
         )
         for colors in ({k: pair[i] for k, pair in TOKENS.items()} for i in (0, 1))
     )
-    family = f"text {{ font-family: Helvetica, Arial, '{FONT_FAMILY}', sans-serif; }}\n"
+    # Ours first: Chrome shapes a text before it has a font that comes later, and keeps the boxes.
+    family = f"text {{ font-family: '{FONT_FAMILY}', Helvetica, Arial, sans-serif; }}\n"
     if dark is not None:
         return family + (night if dark else light)
     return f"{family}{light}\n@media (prefers-color-scheme: dark) {{\n{night}\n}}"
