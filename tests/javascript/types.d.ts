@@ -105,7 +105,14 @@ interface Scored {
   lanes: Lane[];
   frames: { length: number };
   nodes: Noted;
+  swatches?: string[];
   words: Words;
+}
+
+/** How many digits of its numbers a drawing has, at most; and how many the card that needs fewest. */
+interface Digits {
+  most: number;
+  need: number;
 }
 
 /** Where a staff is drawn, in pixels. */

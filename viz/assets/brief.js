@@ -9,6 +9,7 @@ const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
 const EASY = 12; // pixels from one row of numbers to the next where they are easy to read
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
+const [ALL, ENOUGH] = [5, 3]; // digits: more than any number has; and as many as are left of one that has room for them
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
@@ -28,18 +29,27 @@ function shortened(text, wide) {
   return "";
 }
 
-/** A value as it fits a width, with fewer digits if need be; "" where too little would be left. @param {string} text @param {number} wide */
-function rounded(text, wide) {
+/**
+ * A value as it fits a width, with fewer digits if need be, and with no more than others of its drawing
+ * have; "" where too little would be left.
+ * @param {string} text @param {number} wide @param {Digits} digits
+ */
+function rounded(text, wide, digits) {
   const [, sign, number] = text.match(/^(∂ )?(-?[\d.]+(?:e[-+]?\d+)?)$/) ?? [];
-  const digits = /e/.test(number ?? "") ? [4, 3, 2, 1] : /\./.test(number ?? "") ? [4, 3, 2] : [4, 3];
-  const fewer = number ? digits.map((most) => `${sign ?? ""}${Number(Number(number).toPrecision(most))}`) : [];
-  return [text, ...fewer].find((one) => written(one) <= wide) ?? "";
+  if (!number) return written(text) <= wide ? text : "";
+  const most = /e/.test(number) ? [4, 3, 2, 1] : /\./.test(number) ? [4, 3, 2] : [4, 3];
+  const precise = (/** @type {number} */ to) => `${sign ?? ""}${number.replace(/^[^e]+/, (own) => String(Number(Number(own).toPrecision(to))))}`;
+  const need = written(text) <= wide ? ALL : most.find((to) => written(precise(to)) <= wide);
+  if (!need) return "";
+  digits.need = Math.min(digits.need, need);
+  const to = Math.min(need, /[.e]/.test(number) ? digits.most : ALL);
+  return to < ALL ? precise(to) : text;
 }
 
-/** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide */
-function besideName(name, value, wide) {
+/** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide @param {Digits} digits */
+function besideName(name, value, wide, digits) {
   const left = wide - written(name) - 2.5 * BRIEF.edge;
-  return name && rounded(value.replace(" ", ""), left);
+  return name && rounded(value.replace(" ", ""), left, digits);
 }
 
 /**
@@ -111,12 +121,25 @@ function renewBrief(g) {
   if (scale) brief(g, Number(scale));
 }
 
+/** What holds the drawings that are seen together: their numbers have as many digits. @param {Element} part */
+const together = (part) => /** @type {HTMLElement | null} */ (part.closest(".mg-player, .mg-board"))?.dataset ?? {};
+
+/** Of a drawing of another size digits are counted anew. @param {Element} box */
+function recount(box) {
+  delete together(box).digits;
+}
+
 /**
  * Let all such cards of a box show the same: a value, a gradient, numbers in cells only where each that
- * has one has room for it.
+ * has one has room for it; and those of all boxes as many digits.
  * @param {HTMLElement} box
  */
 function even(box) {
+  const all = together(box);
+  const shorts = [...(box.closest(".mg-player, .mg-board") ?? box).querySelectorAll("g.node > .mg-short")];
+  const least = Math.max(ENOUGH, Math.min(Number(all.digits ?? ALL), ...shorts.map((short) => Number(short.getAttribute("data-digits")))));
+  all.digits = String(least);
+  for (const short of shorts) if (short.getAttribute("data-most") !== all.digits) renewBrief(/** @type {Element} */ (short.parentElement));
   const cards = [...box.querySelectorAll("g.node > .mg-short")].map((short) => /** @type {Element} */ (short.parentElement));
   if (!cards.length) return;
   const without = ["value", "grad", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
@@ -132,6 +155,8 @@ function brief(g, scale) {
   const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card, .mg-ref-card"), name));
   const room = wide * scale - 2 * BRIEF.edge;
   const without = /** @type {HTMLElement | null} */ (g.closest(".mg-drawing"))?.dataset.without ?? "";
+  /** @type {Digits} */
+  const digits = { most: Number(together(g).digits ?? ALL), need: ALL };
   const strip = g.querySelector(".mg-cell-card"); // the first of the calls in it, which come below the name
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
   let top = BRIEF.line + (strip ? thick * scale + BRIEF.strip : 0);
@@ -144,9 +169,9 @@ function brief(g, scale) {
   const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : slots.length ? ["sign", "del"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
-  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - BRIEF.edge) }));
+  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - BRIEF.edge, digits) }));
   const low = most < lines.filter(({ text }) => text).length && (most === 1 ? !strip : g.matches(".mg-compact"));
-  const beside = low && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room) : ""; // in the line of its name
+  const beside = low && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
   if (beside) lines[1].text = "";
   else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
@@ -161,7 +186,7 @@ function brief(g, scale) {
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
   const grids = pictures.map((slot) => slot.getAttribute("data-grid") ?? "");
   const pair = without.includes("value") ? "" : beside;
-  const key = `${scale} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids}`;
+  const key = `${scale} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids} ${digits.most}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
@@ -172,13 +197,13 @@ function brief(g, scale) {
     slot.classList.remove("mg-written");
   }
   const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge + (strip ? 0 : BRIEF.air)) / scale);
-  const cells = places.map((place, i) => cellsOf(grids[i], place, scale));
+  const cells = places.map((place, i) => cellsOf(grids[i], place, scale, digits));
   const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
   const mute = (/** @type {number} */ i) => without.includes(back(i) ? "back" : "cells");
   for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
     g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
-  const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
+  const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most }, g);
   shown.forEach(({ name, text }, i) => {
     const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
     const below = i < head ? (i + 1) * BRIEF.line - 1 : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
@@ -204,23 +229,28 @@ function brief(g, scale) {
 
 /**
  * The numbers of a tensor on its cells, in pixels of the card; null where they don't fit.
- * @param {string} grid rows of numbers, "" if there are too many @param {{x: number, y: number, across: number, down: number}} place @param {number} scale
+ * @param {string} grid rows of numbers, "" if there are too many @param {{x: number, y: number, across: number, down: number}} place @param {number} scale @param {Digits} digits
  */
-function cellsOf(grid, { x, y, ...by }, scale) {
+function cellsOf(grid, { x, y, ...by }, scale, digits) {
   const rows = grid ? grid.split(";").map((row) => row.split(" ")) : [];
   const [broad, down] = [by.across * SWATCH_WIDE * scale, (by.down * SWATCH_HIGH * scale) / rows.length];
   const alone = bars(grid) && down < DIGIT + SLIVER; // without bars beneath, each as wide as it is long
   const line = bars(grid) && !alone ? DIGIT : down; // of bars the numbers lie above
-  const found = rows.flatMap((row, k) => {
+  const own = { most: digits.most, need: ALL };
+  const write = () => rows.flatMap((row, k) => {
     const shares = row.map((number) => (alone ? written(number) + SIDES : 1));
     const unit = broad / shares.reduce((a, b) => a + b, 0);
     let from = x * scale;
     return row.map((number, i) => {
       const across = shares[i] * unit;
       from += across;
-      return { x: from - across / 2, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35, text: down < (alone ? LOW : CELL) ? "" : rounded(number, across - (number.length > LENGTHY ? 2 : 1) * SIDES) };
+      return { x: from - across / 2, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35, text: down < (alone ? LOW : CELL) ? "" : rounded(number, across - (number.length > LENGTHY ? 2 : 1) * SIDES, own) };
     });
   });
+  write();
+  digits.need = Math.min(digits.need, own.need);
+  own.most = Math.min(own.most, own.need); // of one tensor all have as many
+  const found = write();
   return found.every(({ text }) => text) ? found : null;
 }
 
@@ -282,7 +312,7 @@ function enlarge(slots, wide, high, scale, top) {
   const dense = few && !bars(grids[0]) && slots.length > 1 && lines(EASY) * 2 > room;
   const choices = few ? [placed(ways[0]), placed(ways[0], 0), placed(ways[1])] : [];
   if (dense && 2 * breadth(grids[0]) < wide * scale) choices.reverse();
-  const whole = choices.find((places) => places.every((place, i) => cellsOf(numbers[i], place, scale))); // with all numbers
+  const whole = choices.find((places) => places.every((place, i) => cellsOf(numbers[i], place, scale, { most: ALL, need: ALL }))); // with all numbers
   const chosen = whole ?? placed(ways[Number(beside)]);
   chosen.forEach(({ x, y, across, down, by }, i) => {
     setPlace(slots[i], by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${across.toFixed(3)} ${down.toFixed(3)})` : "scale(0)");

@@ -11,10 +11,10 @@ function sized({ text, swatch: code }) {
   return { wide, high: high + 6 };
 }
 
-/** The swatch of a value, as it was sent. @param {Data} data @param {{swatch?: number | string} | undefined} value */
+/** The swatch of a value, as it was sent. @param {{swatches?: string[]}} data @param {{swatch?: number | string} | undefined} value */
 function coded(data, value) {
   const found = value?.swatch;
-  return typeof found === "number" ? data.swatches[found] : (found ?? "");
+  return typeof found === "number" ? data.swatches?.[found] ?? "" : (found ?? "");
 }
 
 /** A value as it travels: a number, or the swatch of a tensor. @param {Summary | undefined} value @param {Data} data @returns {Cargo | null} */

@@ -3,7 +3,7 @@
 const TALLEST = 44; // pixels of a row
 const MEDIUM = 26; // and of one in a player that has room for it
 const READABLE = 13; // of one, at least, whose code is written beside it
-const [SPACIOUS, ROOMY] = [22, 19]; // and of one of few, in which a mark can show a number, with a ring around it or just so
+const [SPACIOUS, ROOMY, TELLING] = [22, 19, 17]; // and of one of few, in which a mark can show a number, with a ring around it or just so, or the colours of a tensor
 const CROWDED = 100; // steps, of which marks on a phone are dots, in low rows
 const MANY_ROWS = 40; // rows; of more, the marks make two diagonals
 const DIAGONAL = 130; // pixels of these
@@ -52,7 +52,7 @@ function score(place, data, { hover }) {
   place.style.setProperty("--mg-staff-high", `${high + FOOT + HEAD_OF_STAFF}px`);
   const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + HEAD_OF_STAFF + AROUND_STAFF) + AXIS;
   place.toggleAttribute("data-crowded", data.frames.length > CROWDED);
-  place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, READABLE] : [READABLE]).map(tall).join(" ");
+  place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, TELLING, READABLE] : [READABLE]).map(tall).join(" ");
   place.classList.toggle("mg-of-column", data.lanes.some(({ columns }) => columns));
   let index = 0;
   /** @type {string[]} */
@@ -77,6 +77,7 @@ function score(place, data, { hover }) {
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
     for (const one of staffs) one.draw(left, column, brief);
+    place.classList.toggle("mg-solid", !place.querySelector(".mg-note > :is(.mg-colours, text:not(:empty))"));
     show(index);
   };
   const sized = new ResizeObserver(draw);
@@ -271,7 +272,7 @@ function staff(place, lane, data) {
         Object.assign(each.style, { left: `${left + i * column}px`, width: `${column}px`, top: `${at.top - AXIS}px` });
         each.classList.toggle("mg-brief-column", each.scrollWidth > column);
       });
-      compose(parts, lane, notes, at, data.nodes);
+      compose(parts, lane, notes, at, data);
       place.classList.toggle("mg-banded", Boolean(parts.past.querySelector("[stroke-linecap=butt]")));
       if (!first) return;
       Object.assign(titled.style, { top: `${at.top - AXIS}px`, right: `${wide - left - column / 2 + BEFORE}px` });
@@ -396,9 +397,9 @@ function ring(note, at) {
 /**
  * Draws a staff: rows, lives, what follows on what, marks.
  * @param {ReturnType<typeof layers>} parts @param {Lane} lane @param {Note[]} notes @param {Place} at
- * @param {Noted} nodes
+ * @param {Scored} data
  */
-function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, notes, at, nodes) {
+function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, notes, at, data) {
   const [small, thin] = [at.radius < DOT, at.row < DOT];
   const spot = (/** @type {Note} */ note) => middle(note, at).map((n) => n.toFixed(1)).join(" ");
   const row = (/** @type {number} */ number) => at.top + at.row * (number + 0.5);
@@ -426,7 +427,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, lines);
   }
   if (small) return dots(notes, at, past);
-  for (const note of notes) mark(note, at, past, nodes);
+  for (const note of notes) mark(note, at, past, data);
 }
 
 /** How often what follows on what turns from down to up. @param {Note[]} notes */
@@ -460,17 +461,26 @@ function joined(notes, at) {
   return [[alone.join(""), 2 * at.radius], [long.join(""), Math.max(2 * at.radius + 0.1, Math.min(BAND, at.row * 0.5))]];
 }
 
-/** @param {Note} note @param {Place} at @param {Element} parent @param {Noted} nodes */
-function mark(note, at, parent, nodes) {
+/**
+ * What happened at a step: a ring around what came out, as a number or as the colours of a tensor.
+ * @param {Note} note @param {Place} at @param {Element} parent @param {Scored} data
+ */
+function mark(note, at, parent, data) {
   const [, , kind, ids, sort = "operator", step] = note;
-  const { short: value = "", bad } = held(ids[ids.length - 1], kind, step, nodes) ?? {};
+  const known = held(ids[ids.length - 1], kind, step, data.nodes);
   const [cx, cy] = middle(note, at);
-  const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${bad ? " mg-note-bad" : ""}` }, parent);
+  const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${known?.bad ? " mg-note-bad" : ""}` }, parent);
   const double = kind === "both" && sort === "operator";
   const around = double && at.radius <= DOUBLE ? 1.2 : 0;
   shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius + around : Math.min(3, at.radius) }, g);
   const within = double ? at.radius - (at.radius > DOUBLE ? 3 : 1.4) : at.radius;
   if (double) shape("circle", { cx, cy, r: within }, g);
   if (at.radius < (double ? DOUBLE : DASHED)) g.classList.add("mg-plain");
-  if (drawnLarge(note)) shape("text", { x: cx, y: cy + 4 }, g).textContent = !bad && at.radius >= DASHED && value.length * 6.7 + 2 < 2 * within ? value : "";
+  if (!drawnLarge(note) || !known || at.radius < DASHED) return;
+  const value = /^(True|False)$/.test(known.short) ? known.short[0] : known.short;
+  const colours = coded(data, known).replace(/^\w/, "c"); // bars would be too low
+  if (colours) {
+    const inside = shape("g", { class: "mg-svg mg-colours", transform: `translate(${cx - within} ${cy - within})` }, g);
+    shape("g", { class: `mg-swatch mg-of-${kind === "gradient" ? "grad" : "value"}` }, inside).innerHTML = swatch(colours, 2 * within, 2 * within);
+  } else shape("text", { x: cx, y: cy + 4 }, g).textContent = !known.bad && value.length * 6.7 + 2 < 2 * within ? value : "";
 }

@@ -89,6 +89,7 @@ function zoomable(box, shared, words) {
     box.classList.toggle("mg-brief", scale < SIGNED || compact());
     const looks = box.closest(".mg-player")?.classList;
     looks?.toggle("mg-unseen", scale < PICTURED * (looks.contains("mg-unseen") ? SURE : 1)); // its swatches
+    recount(box);
     abridge(box, scale);
     even(box);
     badges(box, scale);

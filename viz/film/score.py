@@ -19,6 +19,7 @@ Key = tuple[str, ...]
 # What a phase does; and "run".
 BOTH, BUILD, GRADIENTS, BACKWARD = "both", "build", "gradients", "backward"
 READ, MANY = 18, 40  # rows; of more, each call of a layer is one; and each strip of calls
+WRITTEN = str.maketrans("×−", "*-")  # signs of formulas, as code has them
 WHOLE = ("=", "return", "yield")  # what a line begins with whose expression is all that it computes
 
 
@@ -189,7 +190,7 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
             key = (place, before, inside, node.layer, node.op)
             called = node.label if node.kind in GIVEN else node.sign or node.op
             name = _qualified(node.layer, called)
-            found[i] = key, Row(_label(before, inside, after), True, name)
+            found[i] = key, Row(_part(node.layer) + _label(before, inside, after), True, name)
             for k, x in enumerate(node.inputs):
                 readers.setdefault(x, (found[i][0], k))
     names = {readers[i]: n.name for i, n in nodes.items() if i in readers and n.name}
@@ -199,8 +200,11 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
         if node.kind == "constant":
             found.update({i: (reader[0], rows[reader[0]])} if reader[0] else {})
         elif i not in found:
-            name = node.name or names.get(reader, node.label)
-            found[i] = ("", name, node.layer), Row(_qualified(node.layer, name), False)
+            part, name = _part(node.layer), node.name or names.get(reader, node.label)
+            if said := part and film.tracks[i].facts.formula.translate(WRITTEN):  # it never ran
+                found[i] = ("", said, node.layer), Row(part + said, False)
+            elif not part:  # what a body is given has its line outside
+                found[i] = ("", name, node.layer), Row(_qualified(node.layer, name), False)
     return _disambiguate(found)
 
 
@@ -233,6 +237,12 @@ def _disambiguate(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, 
 def _qualified(group: str, name: str) -> str:
     """Return a name with the layer that it belongs to."""
     return ".".join(filter(None, (group.rpartition("/")[2], name)))
+
+
+def _part(layer: str) -> str:
+    """Return which part of a branch or a loop a node is in, before its code: "then: "."""
+    _, of, part = layer.rpartition(": ")
+    return of and f"{part}: "
 
 
 def _label(before: str, inside: str, after: str) -> str:
