@@ -122,6 +122,7 @@ interface Place {
   row: number;
   top: number;
   radius: number;
+  comb: boolean;
   wide: number;
   high: number;
 }

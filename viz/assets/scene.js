@@ -11,12 +11,6 @@ function sized({ text, swatch: code }) {
   return { wide, high: high + 6 };
 }
 
-/** The swatch of a value, as it was sent. @param {{swatches?: string[]}} data @param {{swatch?: number | string} | undefined} value */
-function coded(data, value) {
-  const found = value?.swatch;
-  return typeof found === "number" ? data.swatches?.[found] ?? "" : (found ?? "");
-}
-
 /** A value as it travels: a number, or the swatch of a tensor. @param {Summary | undefined} value @param {Data} data @returns {Cargo | null} */
 function cargo(value, data) {
   return value ? { text: value.short, swatch: coded(data, value), bad: value.bad } : null;

@@ -12,7 +12,7 @@ const FOOT = 33; // pixels below the rows, for the phases, of which a word may h
 const BROW = 3; // and above them, at least: a number may be higher than its row
 const AXIS = 15; // and for what the columns are called
 const TICK = 26; // pixels from one number of the axis to the next, at least
-const DIGIT_OF_AXIS = 4; // and half of a digit of it, with some room
+const [DIGIT_OF_AXIS, OF_TICK] = [4, 13]; // and half of a digit of it, with some room; and for each digit of the last one
 const BEFORE = 10; // and from what it is called to the middle of its first number
 const HEAD_OF_STAFF = 26; // pixels above the rows, for what is counted
 const AROUND_STAFF = 8; // pixels above and below it
@@ -27,6 +27,7 @@ const DASHED = 7; // and of one that is dashed
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const BAND = 11; // pixels that it is high, at most
+const [COMB, TOOTH] = [6, 0.56]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of them it takes
 const TURN = 28; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
 const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
@@ -76,7 +77,8 @@ function score(place, data, { hover }) {
     const brief = wordless(place, data, column);
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
-    for (const one of staffs) one.draw(left, column, brief);
+    const comb = Math.min(...staffs.map(({ between }) => between)) * column >= COMB;
+    for (const one of staffs) one.draw(left, column, brief, comb);
     place.classList.toggle("mg-solid", !place.querySelector(".mg-note > :is(.mg-colours, text:not(:empty))"));
     show(index);
   };
@@ -194,7 +196,8 @@ function staff(place, lane, data) {
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
     /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
   ));
-  const gap = Math.min(1, ...closest(notes));
+  const between = Math.min(...closest(notes), data.frames.length);
+  const gap = Math.min(1, between);
   const first = lane === data.lanes[0] && !lane.columns;
   const called = (lane.columns ?? []).map((words) => {
     const column = make("div", "mg-column", lines);
@@ -208,7 +211,7 @@ function staff(place, lane, data) {
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
-  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, wide: 0, high: 0 };
+  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, comb: false, wide: 0, high: 0 };
   /** @type {HTMLElement[]} */
   let here = [];
   let letters = 0; // of the line of code that is told above the rows
@@ -226,6 +229,7 @@ function staff(place, lane, data) {
     box,
     lines,
     name,
+    between,
     /** What is counted, with words if there is room for them when it is at its widest. */
     tally() {
       count(Infinity);
@@ -235,13 +239,13 @@ function staff(place, lane, data) {
     },
     /** The pixels of a row. */
     room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
-    /** @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words */
-    draw(left, column, brief) {
+    /** @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words @param {boolean} comb */
+    draw(left, column, brief, comb) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
       const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
       const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * 0.42));
-      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
+      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, comb, wide, high };
       box.classList.toggle("mg-thin", row < READABLE);
       box.classList.toggle("mg-tight", row < 18);
       place.classList.toggle("mg-dotted", radius < DOT);
@@ -382,7 +386,7 @@ const middle = ([, row, , , , step], at) => [at.left + at.column * (step + 0.5),
 
 /** The numbers of the steps, above the rows, up to where the last one ends. @param {Element} parent @param {Place} at @param {number} steps */
 function stepAxis(parent, { left, column, top, wide }, steps) {
-  const by = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * column >= TICK) ?? steps;
+  const by = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * column >= Math.max(TICK, OF_TICK * String(steps).length * Number(column < TICK))) ?? steps;
   parent.replaceChildren();
   for (let step = 0, x = left + column / 2; step < steps && x + DIGIT_OF_AXIS * String(step).length < wide - END; step += by, x += by * column)
     shape("text", { class: "mg-tick", x, y: top - 4 }, parent).textContent = String(step);
@@ -439,14 +443,14 @@ function dots(notes, at, parent) {
   const looks = [["declared", "given", 0], ["declared", "paper", -2], ["both", "built", 2.5], ["built", "built", 0], ["built", "paper", -2], ["planned", "gradient", 0], ["planned", "paper", -2], ["both", "run", 0],
     ["run", "run", 0], ["given", "given", 0], ["gradient", "gradient", 0]];
   const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "gradient" ? "planned" : sort === "input" ? (kind === "built" ? "declared" : "given") : kind);
-  const bands = new Map([...Map.groupBy(notes.filter(drawnLarge), kindOf)].map(([kind, same]) => [kind, joined(same, at)]));
+  const kinds = new Map([...Map.groupBy(notes.filter(drawnLarge), kindOf)].map(([kind, same]) => [String(kind), same]));
   for (const [kind, look, more] of looks)
-    for (const [d, wide] of bands.get(kind) ?? [])
+    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, more / 2))
       if (d) shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, wide + more), "stroke-linecap": wide > 2 * at.radius ? "butt" : "round" }, parent);
 }
 
-/** The dots among some marks and the bands, each as a path and its width. @param {Note[]} notes @param {Place} at @returns {[string, number][]} */
-function joined(notes, at) {
+/** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {Note[]} notes @param {Place} at @param {number} more pixels at the ends of a band @returns {[string, number][]} */
+function joined(notes, at, more) {
   const [alone, long] = ["", ""].map(() => /** @type {string[]} */ ([]));
   const end = Math.max(at.column / 2, at.radius);
   for (const row of Map.groupBy(notes, ([, row]) => row).values()) {
@@ -454,8 +458,10 @@ function joined(notes, at) {
     for (let i = 0, k = 0; i < places.length; i = k) {
       for (k = i + 1; k < places.length && places[k][0] - places[k - 1][0] <= Math.max(JOINED, 2.1 * at.column);) k++;
       const [[from, y], [to]] = [places[i], places[k - 1]];
-      if (k > i + 1) long.push(`M${(from - end).toFixed(1)} ${y.toFixed(1)}H${(to + end).toFixed(1)}`);
-      else alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
+      const [apart, line] = [(to - from) / (k - i - 1 || 1), (/** @type {number} */ a, /** @type {number} */ b) => long.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`)];
+      if (k === i + 1) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
+      else if (!at.comb || apart < 1.5 * at.column || places.slice(i, k).some(([x], n) => Math.abs(x - from - n * apart) > 1)) line(from - end, to + end);
+      else for (const [x] of places.slice(i, k)) line(x - (apart * TOOTH) / 2, x + (apart * TOOTH) / 2);
     }
   }
   return [[alone.join(""), 2 * at.radius], [long.join(""), Math.max(2 * at.radius + 0.1, Math.min(BAND, at.row * 0.5))]];

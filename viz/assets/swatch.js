@@ -98,6 +98,12 @@ function swatch(code, wide = SWATCH_WIDE, high = SWATCH_HIGH) {
   return `<rect class="mg-sheet" ${size}/>${found}<rect class="mg-rim" ${size}/>${bad(rows, x, y, across, kind === "b" ? high : down)}`;
 }
 
+/** The swatch of a value, as it was sent. @param {{swatches?: string[]}} data @param {{swatch?: number | string} | undefined} value */
+function coded(data, value) {
+  const found = value?.swatch;
+  return typeof found === "number" ? data.swatches?.[found] ?? "" : (found ?? "");
+}
+
 /**
  * A swatch as an element of the page, of this size.
  * @param {string} code @param {"value" | "grad"} of @param {[number, number]} size @param {Element} parent

@@ -125,7 +125,7 @@ def frame(films: Sequence[Shown], swatches: Swatches | None) -> dict[str, Any]:
         "failed": [f"{p}-{f.failed}" for f, p in now if f.failed],
     }
     return {
-        "captions": [f.caption for f, _ in now],
+        "captions": [f.plain if f.ticks else f.caption for f, _ in now],  # the score counts
         "active": [f"{p}-{i}" for f, p in alive for i in f.active],
         **{name: value for name, value in rare.items() if value},
     }
