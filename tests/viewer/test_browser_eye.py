@@ -6,6 +6,7 @@ Written down by hand: for each step the operator (or leaf) that the step is abou
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,6 +152,8 @@ def test_both_graphs_of_a_comparison_are_seen_whole(page: Page) -> None:
         page.goto(saved("compare matrix").as_uri())
         cards = page.locator("g.node").evaluate_all("all => all.map(g => g.textContent)")
         assert sum("(2, 2)" in told for told in cards) == 2, "they are wide: tensors"
+        shown = page.locator(".mg-note > .mg-colours").count()
+        assert (shown > 40) is (width == 1440), "in the marks of the score, too, if there is room"
         for language in ("en", "zh"):
             speak(page, language)
             for drawing in page.locator(".mg-drawing").all():
@@ -209,6 +212,9 @@ def test_small_cards_and_frames_keep_their_words_and_tips(page: Page) -> None:
     painted(page)
     names = page.locator(".mg-short-sign").all_text_contents()
     assert "parameters" in names, "of rnncell.parameters, for which there is no room"
+    told = page.locator(":is(.mg-short-value, .mg-short-cell)").all_text_contents()
+    digits = [len(re.sub(r"e.*|^-?0\.0*|\D", "", number)) for number in told]
+    assert max(digits) == 3, "as many as the card has that needs the fewest"
     page.goto(saved("branches").as_uri())
     speak(page, "zh")
     beyond = """all => all.filter(g => g.checkVisibility()).map(g => {
