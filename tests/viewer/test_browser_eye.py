@@ -152,8 +152,7 @@ def test_both_graphs_of_a_comparison_are_seen_whole(page: Page) -> None:
         page.goto(saved("compare matrix").as_uri())
         cards = page.locator("g.node").evaluate_all("all => all.map(g => g.textContent)")
         assert sum("(2, 2)" in told for told in cards) == 2, "they are wide: tensors"
-        shown = page.locator(".mg-note > .mg-colours").count()
-        assert (shown > 40) is (width == 1440), "in the marks of the score, too, if there is room"
+        assert page.locator(".mg-note > .mg-colours").count() > 40, "in the marks of the score, too"
         for language in ("en", "zh"):
             speak(page, language)
             for drawing in page.locator(".mg-drawing").all():

@@ -206,6 +206,7 @@ def test_nothing_hostile_is_markup() -> None:
         'data.graphs.map((g) => g.table).join("")',
         "code && swatch(code)",
         "swatch(code, wide, high)",
+        "swatch(colours, 2 * within, 2 * within)",
     }, "all else is set as text"
     codes = viz.step(e5()).data["swatches"]
     assert codes
