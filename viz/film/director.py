@@ -38,7 +38,6 @@ COUNTED = {
 }
 NOTHING_KNOWN: Mapping[TapeNode, Any] = MappingProxyType({})
 INSIDE_LIMIT = 300  # frames that tell of the insides of branches, loops and functions
-TOLD = 12  # nodes that are freed together, more than which are told by different names
 
 
 class Director:
@@ -297,9 +296,7 @@ class Director:
         together = (*self.gone, self.picture.ids[node])
         if self.gone:
             self.frames.pop()
-        labels = [self.nodes[i].label for i in together]
-        named = labels if len(labels) <= TOLD else dict.fromkeys(labels)
-        names = plain(", ".join(named), 60)
+        names = plain(", ".join(dict.fromkeys(self.nodes[i].label for i in together)), 60)
         frame = self.add(Frame(row("step_freed", names=names), together))
         self.gone = together
         for i in together:

@@ -19,7 +19,6 @@ Key = tuple[str, ...]
 # What a phase does; and "run".
 BOTH, BUILD, GRADIENTS, BACKWARD = "both", "build", "gradients", "backward"
 READ, MANY = 18, 40  # rows; of more, each call of a layer is one; and each strip of calls
-WRITTEN = str.maketrans("×−", "*-")  # signs of formulas, as code has them
 WHOLE = ("=", "return", "yield")  # what a line begins with whose expression is all that it computes
 
 
@@ -189,8 +188,8 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
                 continue
             key = (place, before, inside, node.layer, node.op)
             called = node.label if node.kind in GIVEN else node.sign or node.op
-            name = _qualified(node.layer, called)
-            found[i] = key, Row(_part(node.layer) + _label(before, inside, after), True, name)
+            label = _part(node.layer) + _label(before, inside, after)
+            found[i] = key, Row(label, True, _qualified(node.layer, called))
             for k, x in enumerate(node.inputs):
                 readers.setdefault(x, (found[i][0], k))
     names = {readers[i]: n.name for i, n in nodes.items() if i in readers and n.name}
@@ -201,10 +200,9 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
             found.update({i: (reader[0], rows[reader[0]])} if reader[0] else {})
         elif i not in found:
             part, name = _part(node.layer), node.name or names.get(reader, node.label)
-            if said := part and film.tracks[i].facts.formula.translate(WRITTEN):  # it never ran
+            formula = film.tracks[i].facts.formula.replace("×", "*").replace("−", "-")
+            if said := formula if part else _qualified(node.layer, name):  # "" of a body's inputs
                 found[i] = ("", said, node.layer), Row(part + said, False)
-            elif not part:  # what a body is given has its line outside
-                found[i] = ("", name, node.layer), Row(_qualified(node.layer, name), False)
     return _disambiguate(found)
 
 
@@ -240,9 +238,8 @@ def _qualified(group: str, name: str) -> str:
 
 
 def _part(layer: str) -> str:
-    """Return which part of a branch or a loop a node is in, before its code: "then: "."""
-    _, of, part = layer.rpartition(": ")
-    return of and f"{part}: "
+    """Return which part of a branch or a loop a node is in, as it comes before code: "then: "."""
+    return "".join(layer.rpartition("/")[2].partition(": ")[:0:-1])
 
 
 def _label(before: str, inside: str, after: str) -> str:
@@ -282,21 +279,18 @@ def _lives(film: Film, notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tu
                 again = gone is not None and gone <= note.step  # the next call put it there
                 end = last if again else gone or (used if used < newest else last)
             lives.append(Life(note.row, note.step, end))
-    return tuple(_joined(lives))
+    return _joined(lives)
 
 
-def _joined(lives: Iterable[Life]) -> Iterator[Life]:
-    """Yield the lifetimes in the order of their rows; overlapping ones of a row are merged."""
-    last = None
+def _joined(lives: Iterable[Life]) -> tuple[Life, ...]:
+    """Return the lifetimes in the order of their rows; overlapping ones of a row are merged."""
+    found: list[Life] = []
     for life in sorted(lives):
-        if last and life.row == last.row and life.start < last.end:
-            last = last._replace(end=max(last.end, life.end))
-            continue
-        if last:
-            yield last
-        last = life
-    if last:
-        yield last
+        if found and life.row == found[-1].row and life.start < found[-1].end:
+            found[-1] = found[-1]._replace(end=max(found[-1].end, life.end))
+        else:
+            found.append(life)
+    return tuple(found)
 
 
 def _phases(notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Phase, ...]:
