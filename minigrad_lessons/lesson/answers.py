@@ -112,7 +112,8 @@ def without_return(start: FunctionType) -> list[str]:
 
 def source_of(functions: Sequence[FunctionType]) -> str:
     """Return the text of functions without comments, laid out in one way; "" if it is unknown."""
-    return "\n".join(ast.unparse(part) for f in functions for part in _function_asts(f.__code__))
+    codes = [inspect.unwrap(f).__code__ for f in functions]
+    return "\n".join(ast.unparse(part) for code in codes for part in _function_asts(code))
 
 
 def _returns_value(node: ast.AST) -> bool:

@@ -28,6 +28,7 @@ from minigrad_lessons.lesson.answers import (
     contains_gap,
     has_gap,
     is_equal,
+    lookups,
     read_values,
     short_repr,
     source_of,
@@ -107,13 +108,14 @@ def check(
     if id in PROPERTIES and (want is MISSING or callable(want)):
         return _check_by_property(entry, given, seed)
     original, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
+    wrote = source_of([*called_functions(got)]) if isinstance(got, FunctionType) else ""
     caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
         if _reads_expected(got, want):
             got, problem = None, [row("check_read")]
         else:
             shown, names = want, getattr(got, "__globals__", {})
-            want = want | entry.also if entry.also else want
+            want = want | entry.hidden(wrote) if entry.also else want
             places = [name for name, x in names.items() if x is shown]
             names.update(dict.fromkeys(places, want))  # where the cell finds the inputs
             try:
@@ -137,7 +139,6 @@ def check(
     lines += problem or _first_difference(got, want, comparison)
     if got is None and not problem and isinstance(original, FunctionType):
         lines += [row("check_return", name=name) for name in without_return(original)[:1]]
-    wrote = source_of([*called_functions(original)]) if isinstance(original, FunctionType) else ""
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]), wrote)
     lines.append(known or row("check_hint", hint=entry.hint))
     return _fail(entry, lines)
@@ -242,13 +243,16 @@ def _display_result(shown: Message) -> Message:
 
 def _reads_expected(got: Callable[[], Any], want: Any) -> bool:
     """Return whether an answer looks up what it is compared with, or what `seen` measures."""
+    names = getattr(got, "__globals__", {})
+    seen, hidden = names.get("seen"), {"globals", "vars", "eval", "exec"}
+    reads = lookups(seen) if isinstance(seen, FunctionType) else ()
+    hidden |= {x for _, x in reads if isinstance(names.get(x), int | list | FunctionType)}
+    known = [x for x in (want, seen) if isinstance(x, dict | list | FunctionType)]
     called = called_functions(got) if isinstance(got, FunctionType) else ()
-    seen = getattr(got, "__globals__", {}).get("seen")
-    reads = read_values(seen) if isinstance(seen, FunctionType) else ()
-    lists = [x for x in reads if isinstance(x, list)]
-    known = [x for x in (want, seen, *lists) if isinstance(x, dict | list | FunctionType)]
-    read = [x for f in called if f.__name__ != "<lambda>" for x in (f, *read_values(f))]
-    return any(x is y for x in read for y in known)
+    written = [f for f in called if f.__name__ != "<lambda>"]
+    read = [x for f in written for x in (f, *read_values(f))]
+    found = any(x is y for x in read for y in known)
+    return found or any(x in hidden for f in written for _, x in lookups(f))
 
 
 def _call_answer(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:

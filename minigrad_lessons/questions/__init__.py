@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import string
 import tomllib
-from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeVar
+from zlib import crc32
 
 from minigrad.diagnostics.messages import Pair
 from viz.words.text import row, row_text
@@ -75,8 +75,8 @@ class Check:
     hints: sentences for known mistakes, each after two patterns: one is searched for in the English
     message about the mistake, the other in what the learner wrote. parts: those of the learner's
     engine that it judges. The answer is empty where it is one of these, or there is nothing to
-    hide. also: what is expected for inputs that the cell does not show, so that nobody can write
-    the numbers down.
+    hide. also: what is expected for inputs that the cell does not show, as a formula of a number n
+    that each answer has its own of, so that nobody can write the numbers down.
     """
 
     id: str
@@ -85,7 +85,11 @@ class Check:
     ours: str = ""
     hints: tuple[tuple[str, str, Pair], ...] = ()
     parts: tuple[str, ...] = ()
-    also: Mapping[Any, Any] | None = None
+    also: str = ""
+
+    def hidden(self, code: str) -> dict[Any, Any]:
+        """Return what is expected for inputs that depend on what the learner wrote."""
+        return dict(eval(self.also, {"n": 31 + crc32(code.encode()) % 60}))
 
     def hint_for(self, message: str, code: str = "") -> Pair | None:
         """Return the hint for a message about a mistake; None if the mistake is unknown."""
@@ -234,9 +238,8 @@ def _read_beside(data: Mapping[str, Any]) -> PeerCode:
 
 def _read_check(data: Mapping[str, Any]) -> Check:
     hints = tuple((x["told"], x.get("code", ""), _pair(x)) for x in data.get("when", ()))
-    ours, parts = data.get("ours", ""), tuple(data.get("parts", "").split())
-    also = literal_eval(data["also"]) if "also" in data else None
-    return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts, also)
+    more = hints, tuple(data.get("parts", "").split()), data.get("also", "")
+    return Check(data["id"], _pair(data), _pair(data["hint"]), data.get("ours", ""), *more)
 
 
 def _read_question(data: Mapping[str, Any]) -> Question:

@@ -231,7 +231,8 @@ def describe(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) 
     if None not in shapes and shapes[0] != shapes[1]:
         yield row("exercise_shape", name=fact, shape=str(shapes[0]), want=str(shapes[1]))
         return
-    if all(isinstance(x, list) or shape for x, shape in zip((got, want), shapes, strict=True)):
+    parts = [isinstance(x, list) or (isinstance(x, tuple) and x) for x in (got, want)]
+    if all(part or shape for part, shape in zip(parts, shapes, strict=True)):
         pairs = zip(got, want, strict=False)
         at = next((i for i, pair in enumerate(pairs) if not is_equal(*pair, TOLERANCE)), None)
         if at is not None:

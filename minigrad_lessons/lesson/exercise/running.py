@@ -200,7 +200,8 @@ def plain_value(value: Any, names: Mapping[int, str]) -> Any:
     if isinstance(value, dict):
         return {repr(plain_value(k, names)): plain_value(v, names) for k, v in value.items()}
     if isinstance(value, list | tuple | Iterator):
-        return [plain_value(x, names) for x in value]
+        parts = [plain_value(x, names) for x in value]
+        return tuple(parts) if isinstance(value, tuple) else parts
     return Unquoted("a function") if isinstance(value, FunctionType) else value
 
 
