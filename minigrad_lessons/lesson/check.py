@@ -244,9 +244,11 @@ def _display_result(shown: Message) -> Message:
 def _reads_expected(got: Callable[[], Any], want: Any) -> bool:
     """Return whether an answer looks up what it is compared with, or what `seen` measures."""
     names = getattr(got, "__globals__", {})
-    seen, hidden = names.get("seen"), {"globals", "vars", "eval", "exec"}
-    reads = lookups(seen) if isinstance(seen, FunctionType) else ()
-    hidden |= {x for _, x in reads if isinstance(names.get(x), int | list | FunctionType)}
+    seen, hidden, reads = names.get("seen"), {"globals", "vars", "eval", "exec"}, list[str]()
+    codes = [f.__code__ for f in (got, seen) if isinstance(f, FunctionType)]
+    if len(codes) == 2 and codes[0].co_filename == codes[1].co_filename:  # of the same cell
+        reads += (name for _, name in lookups(seen))
+    hidden |= {x for x in reads if isinstance(names.get(x), int | list | FunctionType)}
     known = [x for x in (want, seen) if isinstance(x, dict | list | FunctionType)]
     called = called_functions(got) if isinstance(got, FunctionType) else ()
     written = [f for f in called if f.__name__ != "<lambda>"]
