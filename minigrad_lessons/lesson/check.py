@@ -247,7 +247,7 @@ def _reads_expected(got: Callable[[], Any], want: Any) -> bool:
     seen, hidden, reads = names.get("seen"), {"globals", "vars", "eval", "exec"}, list[str]()
     codes = [f.__code__ for f in (got, seen) if isinstance(f, FunctionType)]
     if len(codes) == 2 and codes[0].co_filename == codes[1].co_filename:  # of the same cell
-        reads += (name for _, name in lookups(seen))
+        reads += (name for _, name in lookups(cast(FunctionType, seen)))
     hidden |= {x for x in reads if isinstance(names.get(x), int | list | FunctionType)}
     known = [x for x in (want, seen) if isinstance(x, dict | list | FunctionType)]
     called = called_functions(got) if isinstance(got, FunctionType) else ()

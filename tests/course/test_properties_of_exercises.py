@@ -295,12 +295,14 @@ def test_an_answer_neither_reads_what_is_expected_nor_knows_all_inputs():
     names = {"want": want, "known": {6.0: 5.25, 1.0: 4}}
     exec("def two_steps(x):\n    return want[x]", names)
     exec("def looked_up(x):\n    return known.get(x)", names)
-    for name, says in (("two_steps", "looks at the expected"), ("looked_up", "-3.0")):
+    for name, says in (("two_steps", "looks at the expected"), ("looked_up", "31.0")):
         answer = eval(f"lambda: {{x: {name}(x) for x in want}}", names)
         with pytest.raises(CheckFailed) as failed:
             lessons.check("L03.faded.1", answer, want)
         assert says in str(failed.value)
         assert names["want"] is want
+    hidden = find_check("L03.faded.1").hidden
+    assert len({*map(str, map(hidden, ("", "x", "y")))}) == 3, "each answer has inputs of its own"
 
 
 def test_a_generator_that_an_earlier_answer_left_stops_no_other() -> None:
