@@ -198,6 +198,10 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
 
 def test_the_score_grows_step_by_step() -> None:
     for step in range(both().scene.steps):
+        parts = both().scene.score.parts(step)
+        assert next(iter(parts)) == "playhead", "marks lie on the bar"
+        at_step = f"M{both().scene.score.x(step):g},"
+        assert parts["playhead"].count(at_step) == 2, "of each staff, through its marks"
         for side in (0, 1):
             there = scored(both(), step, side)
             numbers = [int(name[4:]) for name in there if name.startswith("step")]

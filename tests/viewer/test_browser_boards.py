@@ -401,3 +401,19 @@ def test_what_goes_on_below_a_table_fades(page: Page) -> None:
         edge = picture.crop((12, picture.height - 4, picture.width - 12, picture.height - 2))
         low, high = edge.getextrema()
         assert high - low < 12, top
+
+
+@pytest.mark.browser
+def test_a_legend_tells_each_look_and_is_one_with_the_key_of_a_score(page: Page) -> None:
+    for name, told in (("diff", "with another value"), ("traces", "new")):
+        opened(page, views.saved(name))
+        assert told in page.locator(".mg-legend").inner_text()
+        assert page.locator(".mg-key > .mg-legend").count() == (name == "traces")
+
+
+@pytest.mark.browser
+def test_an_arrow_that_bends_often_is_one_arc(page: Page) -> None:
+    opened(page, views.saved("passes"))
+    ways = page.locator("g.edge.mg-new .mg-line")
+    drawn = [str(way.get_attribute("d")) for way in ways.all()]
+    assert [way.count(",") for way in drawn] == [4, 4, 4], "each is one curve"

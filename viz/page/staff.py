@@ -71,8 +71,9 @@ class Staffs:
             for i, staff in enumerate(self.staffs)
             for name, svg in staff.parts(step)
         }
-        head = f"M{self.x(step):g},6L{self.x(step):g},{self.height - 6:g}"
-        return {"playhead": f'<path class="mg-head" d="{head}"/>', **found}  # beneath the marks
+        x = f"{self.x(step):g}"  # beneath the marks, and clear of words
+        ways = (f"M{x},{s.y(-0.7):g}L{x},{s.y(len(s.score.rows) - 0.3):g}" for s in self.staffs)
+        return {"playhead": f'<path class="mg-head" d="{"".join(ways)}"/>', **found}
 
 
 class Staff:
