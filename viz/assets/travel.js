@@ -90,6 +90,8 @@ function becoming({ g, seen }, next) {
   };
 }
 
+const ABOVE = 8; // pixels above a drawing that are seen (film.css)
+
 /**
  * Where a chip can stand beside a curve: the first spot that no card is in, nor other chips.
  * @param {{x: number, y: number}[]} points of the curve
@@ -98,7 +100,7 @@ function becoming({ g, seen }, next) {
  */
 function roomiest(points, { wide, high }, taken, lines) {
   const along = [0.5, 0.35, 0.65].map((part) => points[Math.round(part * (points.length - 1))]);
-  const clear = (/** @type {{x: number, y: number}} */ { x, y }) =>
+  const clear = (/** @type {{x: number, y: number}} */ { x, y }) => y - high / 2 > -ABOVE &&
     taken.every(
       (box) =>
         x + wide / 2 + 2 < box.left || x - wide / 2 - 2 > box.right ||
