@@ -10,6 +10,7 @@ Pyodide reads, its lock file, holds ours, too.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shutil
 import subprocess
@@ -46,8 +47,21 @@ LOADED += ("minigrad-lessons", "ipywidgets", "anywidget", "cycler")
 # What charts and saved pages need: fetched behind the others, unpacked when it is imported.
 LATER = ("matplotlib", "fonttools")
 # Megabytes until the first drawing, and behind it, counted where the tests' Pyodide is served.
-DOWNLOAD, BEHIND = 34, 10
+DOWNLOAD, BEHIND = 42, 10
 KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
+LIBRARY = "python_stdlib.zip"
+# Prints the modules that a kernel and a first drawing import.
+FIRST = """
+import sys
+import IPython.core.application, IPython.core.shellapp, jedi.api.helpers
+import minigrad as mg, minigrad_lessons as lessons, viz
+from minigrad import build_graph, placeholder, run, tensor
+import viz.page.language
+sys.platform = "emscripten"
+lessons.quiz
+viz.draw(mg.tensor(2.0, requires_grad=True) * 3)._repr_mimebundle_()
+print(*(name for name in sys.modules if not name.startswith("IPython")))  # its versions differ
+"""
 # Where everything of ours lies in the site: Pyodide looks there for each file without an address.
 OURS = "static/pyodide"
 READ = "read"  # the pages to read
@@ -95,15 +109,46 @@ def graphviz(file: Path | None, to: Path) -> None:
         shutil.copy(file, to)
         return
     with tempfile.TemporaryDirectory() as folder:
-        npm = shutil.which("npm")
-        if not npm:
-            raise SystemExit("npm is missing. Install Node, or name a file: --graphviz index.js")
-        subprocess.run([npm, "pack", "--silent", GRAPHVIZ], cwd=folder, check=True)
-        (archive,) = Path(folder).glob("*.tgz")
-        with tarfile.open(archive) as package:
-            for name, place in (("dist/index.js", to), ("LICENSE", to.with_suffix(".LICENSE"))):
-                found = package.extractfile(f"package/{name}")
-                place.write_bytes(found.read() if found else b"")
+        package = from_npm(GRAPHVIZ, Path(folder))
+        shutil.copy(package / "dist" / "index.js", to)
+        shutil.copy(package / "LICENSE", to.with_suffix(".LICENSE"))
+
+
+def from_npm(name: str, folder: Path) -> Path:
+    """The folder of a package as npm has it."""
+    npm = shutil.which("npm")
+    if not npm:
+        raise SystemExit("npm is missing. Install Node, or name a file: --graphviz index.js")
+    subprocess.run([npm, "pack", "--silent", name], cwd=folder, check=True)
+    with tarfile.open(next(folder.glob("*.tgz"))) as package:
+        package.extractall(folder, filter="data")
+    return folder / "package"
+
+
+def with_bytecode(lock: dict[str, Any], given: Path | None, work: Path) -> None:
+    """Compile what the first drawing imports, so that no browser does at each start.
+
+    That is of Python's own library, and of the packages that lie in the site: our wheels, and those
+    of a Pyodide that is given. Each of its wheels is the one that its lock file names.
+    """
+    python = given or from_npm(f"pyodide@{constants.PYODIDE_VERSION}", work)
+    shutil.copy(python / LIBRARY, work)
+    inside = {}
+    for name in needed(lock, *LOADED):
+        package = lock["packages"][name]
+        wheel = work / "wheels" / package["file_name"]
+        if given and not wheel.exists() and wheel.suffix == ".whl":
+            data = (given / wheel.name).read_bytes()
+            if hashlib.sha256(data).hexdigest() != package["sha256"]:
+                raise SystemExit(f"{given / wheel.name} isn't the file that the lock file names.")
+            wheel.write_bytes(data)
+        if wheel.is_file():
+            inside[wheel] = package
+    first = subprocess.run([sys.executable, "-c", FIRST], check=True, stdout=subprocess.PIPE)
+    compiler = ["node", Path(__file__).with_name("bytecode.mjs")]
+    subprocess.run([*compiler, python, work / LIBRARY, *inside], check=True, input=first.stdout)
+    for wheel, package in inside.items():
+        package["sha256"] = hashlib.sha256(wheel.read_bytes()).hexdigest()
 
 
 def lessons(given: Path | None, folder: Path) -> None:
@@ -137,7 +182,7 @@ def read(place: str) -> dict[str, Any]:
 # ---- The site -------------------------------------------------------------------------------
 
 
-def settings(index: str) -> dict[str, Any]:
+def settings(index: str, compiled: bool) -> dict[str, Any]:
     """What JupyterLite is told of the kernel: our start, our list, no other index."""
     return {
         "pyodideUrl": f"./{OURS}/start.mjs",
@@ -146,6 +191,7 @@ def settings(index: str) -> dict[str, Any]:
             "indexURL": index,
             "lockFileURL": f"./{OURS}/pyodide-lock.json",
             "packages": list(LOADED),
+            **({"stdLibURL": f"./{OURS}/{LIBRARY}"} if compiled else {}),
         },
     }
 
@@ -189,22 +235,30 @@ def main(arguments: list[str]) -> None:
         for wheel in asked.wheel:
             shutil.copy(wheel, work / "wheels")
         whole = locked(theirs, base, wheels(work / "wheels"))
+        later = put_off(whole, LOADED, LATER)
+        node = shutil.which("node") is not None
+        if node:
+            with_bytecode(whole, asked.pyodide, work)
         lessons(asked.notebooks, work / "lessons")
-        lite(site, work / "lessons", work, settings(base or f"./{OURS}/"))
+        lite(site, work / "lessons", work, settings(base or f"./{OURS}/", node))
         # A browser asks for the pictures of prose there, before JupyterLab writes their addresses.
         shutil.copytree(work / "lessons" / "pictures", site / "lab" / "pictures")
         ours = site / OURS
         if asked.pyodide:
             shutil.copytree(asked.pyodide, ours, dirs_exist_ok=True)
         ours.mkdir(parents=True, exist_ok=True)
-        later = put_off(whole, LOADED, LATER)
         for name in needed(whole, *LOADED, *LATER):
             made = work / "wheels" / whole["packages"][name]["file_name"]
             if made.exists():
                 shutil.copy(made, ours)
         (ours / "pyodide-lock.json").write_text(json.dumps(whole), "utf-8")
         (ours / "later.json").write_text(json.dumps(later), "utf-8")
-        for part in (*work.glob("graphviz.*"), *PARTS.glob("*.mjs"), PARTS / "later.py"):
+        for part in (
+            *work.glob("graphviz.*"),
+            *work.glob(LIBRARY),
+            *PARTS.glob("*.mjs"),
+            PARTS / "later.py",
+        ):
             shutil.copy(part, ours)
         if asked.pages != []:
             run = "../../lab/index.html?path={notebook}"

@@ -153,9 +153,9 @@ def test_the_first_page_the_lessons_and_the_pages_to_read_lead_to_each_other(shi
 
 CORE = """
 import { readFileSync } from "node:fs";
-const [pyodide_, later, wheel, charts] = process.argv.slice(2);
+const [pyodide_, later, wheel, charts, stdLibURL] = process.argv.slice(2);
 const { loadPyodide } = await import(pyodide_);
-const pyodide = await loadPyodide();
+const pyodide = await loadPyodide({ stdLibURL });
 pyodide.FS.writeFile("/ours.whl", readFileSync(wheel));
 const names = pyodide.toPy({ __name__: "later" });
 pyodide.runPython(readFileSync(later, "utf-8"), { globals: names });
@@ -163,10 +163,13 @@ const { files, hashes } = JSON.parse(charts);
 const bytes = (file) => new Uint8Array(readFileSync(file));
 names.get("begin")(pyodide.toPy(files), pyodide.toPy(hashes), bytes);
 console.log(pyodide.runPython(`
-import warnings, zipfile
+import importlib._bootstrap_external, sys, warnings, zipfile
 import cycler
+import email.message
 warnings.simplefilter("error")
 wheel = zipfile.ZipFile("/ours.whl")
+wheel.extractall("/ours")
+sys.path.append("/ours")
 sources = [name for name in wheel.namelist() if name.endswith(".py")]
 for name in sources:
     compile(wheel.read(name), name, "exec")
@@ -174,6 +177,11 @@ try:
     import forged
 except ImportError as error:
     print(len(sources) > 400, cycler.__name__, "checksum" in str(error))
+def fails(*_):
+    raise ImportError("compiled anew")
+importlib._bootstrap_external.SourceLoader.source_to_code = fails
+import minigrad_lessons.terminal
+print(email.message.__file__, minigrad_lessons.terminal.__cached__)
 `));
 """
 
@@ -191,10 +199,16 @@ def test_the_python_that_visitors_get_reads_our_code_and_unpacks_what_comes_late
         "hashes": {str(late): digest, str(ours): digest},
     }
     pyodide_ = (shipped.parent / "package" / "pyodide.mjs").as_uri()
-    places = [pyodide_, ROOT / "docs" / "lite" / "later.py", ours, json.dumps(told)]
+    library = shipped / OURS / "python_stdlib.zip"
+    places = [pyodide_, ROOT / "docs" / "lite" / "later.py", ours, json.dumps(told), library]
     command = ["node", tmp_path / "core.mjs", *places]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert said.startswith("True cycler True")
+    first, compiled, _ = said.splitlines()
+    assert first == "True cycler True"
+    assert re.fullmatch(r"\S+/email/message\.pyc \S+/terminal\.cpython-314\.pyc", compiled)
+    config = json.loads((shipped / "jupyter-lite.json").read_text("utf-8"))
+    (set_,) = config["jupyter-config-data"]["litePluginSettings"].values()
+    assert set_["loadPyodideOptions"]["stdLibURL"] == f"./{OURS}/{library.name}"
 
 
 # ---- What runs in it -----------------------------------------------------------------------------

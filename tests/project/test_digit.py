@@ -36,8 +36,8 @@ COMPUTED = """() => {
 SMALL = """() => [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility()
   && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())
   && parseFloat(getComputedStyle(e).fontSize) < 11).map((e) => e.outerHTML)"""
-CUT = """() => [...document.querySelectorAll(".card :is(b, small)")].filter((e) => e.checkVisibility()
-  && e.scrollWidth > e.clientWidth).map((e) => e.textContent)"""
+CUT = """() => [...document.querySelectorAll(".card :is(b, small)")].filter((e) =>
+  e.checkVisibility() && e.scrollWidth > e.clientWidth).map((e) => e.textContent)"""
 
 
 @pytest.fixture(scope="module")

@@ -320,6 +320,8 @@ def test_a_site_that_fails_on_its_way_leaves_nothing_behind(
     (tmp_path / "lock.json").write_text(json.dumps(LOCK))
     (tmp_path / "index.js").touch()
     monkeypatch.setattr(lite, "wheels", lambda folder: [])
+    monkeypatch.setattr(lite, "put_off", lambda *_: {})
+    monkeypatch.setattr(lite, "with_bytecode", lambda *_: None)
 
     def fails(site: Path, *told: object) -> None:
         site.mkdir()
@@ -330,3 +332,43 @@ def test_a_site_that_fails_on_its_way_leaves_nothing_behind(
     with pytest.raises(OSError, match="the disk is full"):
         lite.main([str(tmp_path / "out"), *told])
     assert {path.name for path in tmp_path.iterdir()} == {"index.js", "lock.json"}
+
+
+def test_only_a_wheel_that_the_lock_file_names_is_compiled(
+    lite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the list of the site then names what came of it."""
+    given, work = tmp_path / "pyodide", tmp_path / "work"
+    given.mkdir()
+    (work / "wheels").mkdir(parents=True)
+    for name in (lite.LIBRARY, "numpy.whl"):
+        (given / name).write_bytes(b"theirs")
+    (work / "wheels" / "comm.whl").write_bytes(b"ours")
+    monkeypatch.setattr(lite, "LOADED", ("numpy", "comm"))
+
+    def compiled(command: list[Any], **told: Any) -> SimpleNamespace:
+        if "input" in told:
+            assert command[2] == given
+            for file in command[3:]:
+                file.write_bytes(file.read_bytes() + b" with bytecode")
+        return SimpleNamespace(stdout=b"numpy")
+
+    monkeypatch.setattr(lite.subprocess, "run", compiled)
+    named = {"numpy": b"theirs", "comm": b"ours"}
+    packages = {
+        name: {
+            "file_name": f"{name}.whl",
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "depends": [],
+        }
+        for name, data in named.items()
+    }
+    lite.with_bytecode({"packages": packages}, given, work)
+    for name, data in named.items():
+        made = (work / "wheels" / f"{name}.whl").read_bytes()
+        assert made == data + b" with bytecode"
+        assert packages[name]["sha256"] == hashlib.sha256(made).hexdigest()
+    assert (work / lite.LIBRARY).read_bytes() == b"theirs with bytecode"
+    (work / "wheels" / "numpy.whl").unlink()
+    with pytest.raises(SystemExit, match=r"numpy\.whl isn't the file that the lock file names"):
+        lite.with_bytecode({"packages": packages}, given, work)
