@@ -413,7 +413,7 @@ def test(arguments):
     prepare(["lab", "test", *ORACLES] if oracles else ["lab", "test"])
     named = any(os.path.exists(os.path.join(ROOT, a.split("::")[0])) for a in arguments)
     if quick:
-        paths, kinds = ["tests"], ["-m", "not browser", "--cases=2", *SLOW]
+        paths, kinds = ["tests"], ["-pno:nbval", "-m", "not browser", "--cases=2", *SLOW]
         os.environ["HYPOTHESIS_PROFILE"] = "quick"
     else:
         paths = ["tests", "notebooks", "minigrad", "viz", "README.md"]
@@ -427,7 +427,7 @@ def test(arguments):
             os.environ.setdefault("HYPOTHESIS_PROFILE", "quick")
         paths = [*DYNAMIC, "tests/oracles"] if oracles else DYNAMIC
         failed = run(
-            "-m", "pytest", *few, *processes(named), *paths, *arguments, MINIGRAD_PLAIN="1"
+            "-m", "pytest", *few, *processes(named, True), *paths, *arguments, MINIGRAD_PLAIN="1"
         )
         failed = 0 if failed == NOTHING_CHOSEN else failed  # -k may choose none of these
     if not (named or "--all" in arguments):
@@ -442,10 +442,10 @@ SLOW = [
     for name in (
         *("animate", "bench", "browser_*", "charts*", "computing_pages", "core_alone", "course"),
         *("depth_static", "distribution", "document", "draw", "elsewhere", "exercises", "explorer"),
-        *("extra", "fast_paths", "files", "films", "frames", "handouts", "hosting", "javascript"),
-        *("kit", "large_drawings", "lazy", "lite", "live", "locks", "main", "marks", "native"),
-        *("opening", "outputs", "over_http", "pages", "paint", "player", "properties_of_exercises"),
-        *("public", "reference", "setup", "size", "uses"),
+        *("extra", "faces", "fast_paths", "files", "films", "frames", "handouts", "hosting"),
+        *("javascript", "kit", "large_drawings", "lazy", "lite", "live", "locks", "main", "marks"),
+        *("native", "opening", "outputs", "over_http", "pages", "paint", "player"),
+        *("properties_of_exercises", "public", "reference", "setup", "size", "storage", "uses"),
     )
 ]
 NOTHING_CHOSEN = 5  # what pytest says then
@@ -456,7 +456,8 @@ def processes(named, quick=False):
 
     A file stays in one process, since a notebook is one kernel; the files keep their order, since
     those that drive a browser have few tests and take long. There is one process more than cores,
-    since these wait for frames, unless `quick`; each collects all tests, which takes some seconds.
+    since these wait for frames, unless none does (`quick`); each collects all tests, which takes
+    some seconds.
     """
     count = 1 if named else min(6, (os.cpu_count() or 1) + (not quick))
     shared = ["--numprocesses={}".format(count), "--dist=loadfile", "--no-loadscope-reorder"]

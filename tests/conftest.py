@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import bare
 import bits32
 import browser as harness
+import covering
 import forks
 import hypothesis
 import pytest
@@ -64,8 +65,10 @@ def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The kernels of nbval are forks, too; each notebook still has its own."""
+    """Take few cases if so asked; fork the kernels of nbval, too: each notebook has its own."""
     config.pluginmanager.register(WithExamples())  # here, it is asked about all folders
+    if not any("::" in name for name in config.args):
+        covering.at_most = config.getoption("--cases")
     if forks.POSSIBLE and config.getoption("nbval", False):
         import ipykernel.kernelspec
 
@@ -83,11 +86,11 @@ class WithExamples:
 
 
 @pytest.fixture(autouse=True)
-def own_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def own_kernel() -> None:
     """A test begins as a kernel does: in English, with nothing judged, told or noted."""
     set_language("en")
     for module, name in KEPT:
-        monkeypatch.setattr(module, name, type(getattr(module, name))())
+        setattr(module, name, type(getattr(module, name))())
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -157,8 +160,8 @@ OBSTACLES = {
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for marker, obstacle in OBSTACLES.items():
-        if item.get_closest_marker(marker) is None or not (remedy := obstacle()):
+    for marker in OBSTACLES.keys() & {mark.name for mark in item.iter_markers()}:
+        if not (remedy := OBSTACLES[marker]()):
             continue
         demand = f"MINIGRAD_REQUIRE_{marker.upper()}"
         if os.environ.get(demand) == "1":

@@ -33,6 +33,7 @@ import minigrad_lessons.lesson.claims
 from minigrad.core.record import REGISTRY
 from minigrad.diagnostics.messages import Pair, set_language
 from minigrad_lessons.lesson.check import CheckFailed
+from minigrad_lessons.lesson.exercise import judge as judging
 from minigrad_lessons.lesson.exercise.judge import Failure, judge
 from minigrad_lessons.lesson.exercise.properties import PROPERTIES
 from minigrad_lessons.lesson.my_engine import COMPUTE
@@ -203,8 +204,8 @@ class Run:
         """In the place of `judge`: cells of an answer ask for the same verdict up to 8 times.
 
         A wrong answer may need every program to be found out. What is right runs through all of
-        them, so a fifth has to do, but for --all; nbval runs our own answers with each. Those that
-        are tried always are the same for each seed.
+        them, so a fifth has to do, of those that call again, too, but for --all; nbval runs our own
+        answers with each. Those that are tried always are the same for each seed.
         """
         asked = id, seed, tuple(function.__code__ for function in functions), *self.trying
         if asked not in self.verdicts:
@@ -212,7 +213,11 @@ class Run:
             always = () if seed else known.always
             few = replace(known, examples=max(10, known.examples // 5), always=always)
             every = self.wrong or self.thorough
-            with mock.patch.dict(PROPERTIES, {id: known if every else few}):
+            again = judging.TWICE if every else judging.TWICE // 5
+            with (
+                mock.patch.dict(PROPERTIES, {id: known if every else few}),
+                mock.patch.object(judging, "TWICE", again),
+            ):
                 self.verdicts[asked] = judge(id, functions, seed)
         return self.verdicts[asked]
 

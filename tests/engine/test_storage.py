@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covering import examples
+from covering import each, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import recipes
@@ -130,9 +130,9 @@ def test_random_numbers_come_back(tmp_path: Path) -> None:
     graph = mg.build_graph(x, mg.nn.Dropout(0.5, seed=3)(x))
     loaded = again(graph, tmp_path)
     drawn = []
-    for each in (graph, loaded):
-        with mg.Session(each) as session:
-            drawn.append([session.run(each.outputs[0], {"x": np.ones(50)}) for _ in range(3)])
+    for shown in (graph, loaded):
+        with mg.Session(shown) as session:
+            drawn.append([session.run(shown.outputs[0], {"x": np.ones(50)}) for _ in range(3)])
     same(*drawn)
     assert not np.array_equal(drawn[0][0], drawn[0][1])
     graph = mg.build_graph(None, mg.get_default_graph().run_counter() + 0)
@@ -308,7 +308,7 @@ def equal(a: Any, b: Any) -> bool:
     return type(a) is type(b) and repr(a) == repr(b)
 
 
-@pytest.mark.parametrize("name", VALUES)
+@each(VALUES)
 def test_values_come_back(name: str, tmp_path: Path) -> None:
     encoder = Encoder()
     encoded = encoder.value(VALUES[name], {}, {})
@@ -888,11 +888,11 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("number", range(len(TEXTS)))
-def test_what_is_no_document_is_refused(number: int, good: Path) -> None:
-    text, words = list(TEXTS.items())[number]
-    pack(good, text, unpack(good)[1])
-    refused(good, words)
+@each(TEXTS.items())
+def test_what_is_no_document_is_refused(text: str, words: str, good: Path) -> None:
+    bad = good.with_name("bad.graph")
+    pack(bad, text, unpack(good)[1])
+    refused(bad, words)
 
 
 def test_bytes_that_are_no_text_are_refused(good: Path) -> None:
@@ -1126,15 +1126,15 @@ def _assign_to(document: Any, op: str, which: int = 0) -> None:
     node(document, "Assign")["inputs"][0] = found[which]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each(HOSTILE)
 def test_what_is_not_what_it_claims_is_refused(name: str, good: Path) -> None:
     change, words = HOSTILE[name]
     document, entries = unpack(good)
     before = json.dumps(document)
     change(document)
     assert json.dumps(document) != before, "the change changes something"
-    pack(good, document, entries)
-    refused(good, words)
+    pack(bad := good.with_name("bad.graph"), document, entries)
+    refused(bad, words)
 
 
 def test_too_many_nodes_are_refused(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1177,7 +1177,7 @@ def test_a_pickle_is_never_opened(good: Path, monkeypatch: pytest.MonkeyPatch) -
     mg.load_graph(good)
 
 
-@pytest.mark.parametrize("name", sorted(REGISTRY))
+@each(sorted(REGISTRY))
 def test_every_operator_refuses_attributes_that_it_does_not_know(name: str, tmp_path: Path) -> None:
     """And its own are in its signature, with types that its samples are of."""
     op = REGISTRY[name]

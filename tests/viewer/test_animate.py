@@ -345,12 +345,9 @@ def test_a_part_that_stays_is_painted_once_for_the_whole_film(
 
 
 def test_a_wide_gif_has_fewer_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(motion, "PIXELS", 400_000)
-    y = mg.tensor(0.5, requires_grad=True, name="x")
-    for _ in range(6):
-        y = mg.tanh(y)
-    image = opened(viz.animate(y).save(tmp_path / "x.gif"))
-    assert image.width * image.height < 440_000
+    monkeypatch.setattr(motion, "PIXELS", 200_000)  # half as many again are usual for this one
+    image = opened(small().save(tmp_path / "x.gif"))
+    assert image.width * image.height < 220_000
 
 
 def test_a_dark_gif_is_dark(tmp_path: Path) -> None:

@@ -624,12 +624,11 @@ def test_views_that_take_long_say_how_far_they_are(
 ) -> None:
     monkeypatch.setattr(progress_module, "WAIT", 0)
     monkeypatch.setattr(progress_module, "SHORT", 0)
-    y = shared(6)
-    viz.step(y)
+    viz.step(shared(6))
     assert "events …" in capsys.readouterr().err
     viz.compare(lambda x: mg.tanh(x), 0.5)
     assert "events …" in capsys.readouterr().err
-    viz.animate(y).save(tmp_path / "x.gif")
+    viz.animate(shared(1)).save(tmp_path / "x.gif")
     assert "pictures …" in capsys.readouterr().err
     x, graph = noise(9)
     viz.passes(graph, {x: np.ones(2, np.float32)})
