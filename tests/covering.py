@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-at_most: int | None = None  # cases of a test, as --cases says; ten times as many for `each`
+at_most: int | None = None  # cases of a test, as --cases says; five times as many for `each`
 
 
 def examples(count: int) -> hypothesis.settings:
@@ -36,7 +36,7 @@ def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., 
     def together(test: Callable[..., None]) -> Callable[..., None]:
         def tried(**fixtures: Any) -> None:
             failed = []
-            step = -(-len(known) // (10 * at_most)) if at_most else 1
+            step = -(-len(known) // (5 * at_most)) if at_most else 1
             for case in known[::step]:
                 try:
                     test(*case, **fixtures)

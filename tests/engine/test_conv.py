@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bits import same_bits
+from covering import each
 from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
@@ -71,7 +72,7 @@ GEOMETRIES = [
 ]
 
 
-@pytest.mark.parametrize(("size", "stride", "pads"), GEOMETRIES)
+@each(GEOMETRIES)
 def test_convolution_is_the_sum_over_windows(size: Pair, stride: Pair, pads: Pair) -> None:
     x, w = drawn(2, 3, 6, 5), drawn(4, 3, *size)
     expected = convolved(x, w, stride, tuple((p, p) for p in pads))
@@ -80,7 +81,7 @@ def test_convolution_is_the_sum_over_windows(size: Pair, stride: Pair, pads: Pai
     np.testing.assert_allclose(actual, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(("size", "stride", "pads"), GEOMETRIES)
+@each(GEOMETRIES)
 def test_the_gradients_are_its_transposes(size: Pair, stride: Pair, pads: Pair) -> None:
     """y = A(x, w) is linear in both: ⟨g, A(h, w)⟩ = ⟨dx, h⟩ and ⟨g, A(x, h)⟩ = ⟨dw, h⟩."""
     x, w = drawn(2, 3, 6, 5), drawn(4, 3, *size)
@@ -284,7 +285,7 @@ BAD: list[tuple[Any, tuple[Any, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("f", "arrays", "says"), BAD)
+@each(BAD)
 def test_what_does_not_fit_is_refused_alike_in_both_modes(f: Any, arrays: Any, says: str) -> None:
     with pytest.raises(mg.ShapeError, match=says) as dynamic:
         f(*map(mg.tensor, arrays))

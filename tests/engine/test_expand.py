@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 from test_compiled import TOLERANCE, same
 from test_every_op import EFFECTS, MADE_BY_PASSES, draw, dtypes
 
@@ -28,7 +29,7 @@ def both_ways(graph: mg.Graph, feeds: Any, optimize: bool = False) -> None:
         same(found, expected, TOLERANCE.get(dtype, 0))
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@each(PLAIN)
 def test_every_operator_runs_in_a_program(name: str) -> None:
     op = REGISTRY[name]
     for sample in op.samples:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 
 import minigrad as mg
 
@@ -85,7 +86,7 @@ def expect_our_words(make: Callable[[], Any]) -> None:
     assert error is None or all("test_extremes.py" in sentence for sentence in error.pair), error
 
 
-@pytest.mark.parametrize("name", MADE)
+@each(MADE)
 def test_what_makes_values_refuses_extremes_in_our_words(name: str) -> None:
     for hostile in HOSTILE:
         expect_our_words(lambda hostile=hostile: MADE[name](hostile))
@@ -102,7 +103,7 @@ LARGE: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", LARGE)
+@each(LARGE)
 def test_parameters_that_no_memory_holds_are_refused(name: str) -> None:
     with pytest.raises(mg.ShapeError) as caught:
         LARGE[name]()
@@ -124,7 +125,7 @@ def test_a_data_type_of_text_is_refused_without_a_warning_of_numpys(name: str) -
         assert all(repr(name) in sentence for sentence in caught.value.pair)
 
 
-@pytest.mark.parametrize("name", ARRANGED)
+@each(ARRANGED)
 def test_what_arranges_values_refuses_extremes_in_both_modes(name: str) -> None:
     for hostile in HOSTILE:
         for static in (False, True):

@@ -109,7 +109,7 @@ LIKE_NUMPY: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[Any]]] 
 }
 
 
-@pytest.mark.parametrize("name", LIKE_NUMPY)
+@each(LIKE_NUMPY)
 def test_arrays_tensors_and_nodes_give_what_numpy_gives(name: str) -> None:
     ours, theirs, operands = LIKE_NUMPY[name]
     expected = theirs(*operands)
@@ -143,7 +143,7 @@ GRADIENTS = [
 ]
 
 
-@pytest.mark.parametrize("name", GRADIENTS)
+@each(GRADIENTS)
 def test_gradients_of_both_orders(name: str) -> None:
     ours, _, operands = LIKE_NUMPY[name]
     if name == "floor_divide":
@@ -154,7 +154,7 @@ def test_gradients_of_both_orders(name: str) -> None:
     mg.check_grads(lambda *xs: ours(*xs) ** 2, *operands, order=2)
 
 
-@pytest.mark.parametrize("name", sorted(set(GRADIENTS) - NEEDS_LENGTHS - {"floor_divide"}))
+@each(sorted(set(GRADIENTS) - NEEDS_LENGTHS - {"floor_divide"}))
 def test_gradients_in_graphs_of_open_shape(name: str) -> None:
     ours, _, operands = LIKE_NUMPY[name]
     xs = [mg.tensor(a, requires_grad=True) for a in operands]
@@ -322,7 +322,7 @@ METHODS: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", METHODS)
+@each(METHODS)
 def test_a_method_is_the_function(name: str) -> None:
     x, arguments = mg.tensor(numbers(2, 3)), METHODS[name]
     expected = getattr(mg, name)(x, *arguments)
@@ -456,7 +456,7 @@ WRONG: dict[str, tuple[Callable[..., Any], list[Any], type[Exception], str]] = {
 WHEN_RUN = {"bools rounded"}
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each(WRONG)
 def test_mistakes_read_the_same_in_both_modes(name: str) -> None:
     mistake, operands, kind, words = WRONG[name]
 
@@ -588,7 +588,7 @@ WEAK = {
 }
 
 
-@pytest.mark.parametrize("name", WEAK)
+@each(WEAK)
 def test_what_has_no_axes_counts_by_its_type_unless_it_is_a_number(name: str) -> None:
     other, expected = WEAK[name]
     values = [other] if isinstance(other, (float, np.generic)) else [other, mg.tensor(other)]

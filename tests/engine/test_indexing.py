@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,7 +99,7 @@ def needs_rank(key: Any) -> bool:
     return bool(arrays) and (apart or any(item is ... for item in items))
 
 
-@pytest.mark.parametrize(("shape", "key"), LISTED, ids=str)
+@each(LISTED)
 def test_values_are_those_of_numpy(shape: tuple[int, ...], key: Any) -> None:
     array = numbers(*shape)
     expected = array[key]
@@ -177,7 +178,7 @@ def test_the_gradient_goes_back_to_where_the_elements_came_from(
         np.testing.assert_array_equal(mg.run(mg.build_graph(node, g), {node: x.data}), expected)
 
 
-@pytest.mark.parametrize(("shape", "key"), LISTED, ids=str)
+@each(LISTED)
 def test_gradients_of_both_orders(shape: tuple[int, ...], key: Any) -> None:
     mg.check_grads(lambda x: x[key] ** 3, numbers(*shape) / 7, order=2)
 
@@ -388,7 +389,7 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each(WRONG)
 def test_mistakes_read_the_same_in_both_modes(name: str) -> None:
     mistake, kind, words = WRONG[name]
     array = numbers(3, 4, dtype=np.float32)

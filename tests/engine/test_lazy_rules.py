@@ -97,7 +97,7 @@ def test_samples_together_equal_samples_one_by_one(name: str, dtype: Any) -> Non
                 np.testing.assert_allclose(a, b, tolerance, 10 * tolerance)
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@each(OPERATORS)
 def test_what_can_run_as_one_does(name: str) -> None:
     op = REGISTRY[name]
     ways = set()

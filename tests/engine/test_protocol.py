@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 
 import minigrad as mg
 from minigrad.functions import protocol
@@ -77,7 +78,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 STEPS = {"rint", "round", "floor", "ceil", "floor_divide"}
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each(CALLS)
 def test_a_function_of_numpy_is_ours_in_both_modes(name: str) -> None:
     f = CALLS[name]
     expected = np.asarray(f(VALUE))
@@ -134,7 +135,7 @@ LOST: dict[str, tuple[Callable[[Any], Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", LOST)
+@each(LOST)
 def test_a_gradient_is_never_lost_in_silence(name: str) -> None:
     f, words = LOST[name]
     with pytest.raises(mg.GradientError) as found:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 from script_programs import PROGRAMS, collatz, e10, newton, power
 
 import minigrad as mg
@@ -53,16 +54,16 @@ def rewritten(f: Program) -> Program:
     return convert(f)
 
 
-names = pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+programs = each(PROGRAMS)
 
 
-@names
+@programs
 def test_tensors_give_what_plain_python_gives(f: Program) -> None:
     for inputs in PROGRAMS[f]:
         equal(arrays(rewritten(f)(*tensors(inputs))), arrays(f(*tensors(inputs))))
 
 
-@names
+@programs
 def test_one_graph_gives_what_plain_python_gives_for_all_inputs(f: Program) -> None:
     nodes = placeholders(PROGRAMS[f][0])
     graph = mg.get_default_graph()
@@ -73,7 +74,7 @@ def test_one_graph_gives_what_plain_python_gives_for_all_inputs(f: Program) -> N
         equal(mg.run(built, dict(zip(nodes, inputs, strict=True))), arrays(f(*tensors(inputs))))
 
 
-@names
+@programs
 def test_one_trace_gives_what_plain_python_gives_for_all_inputs(f: Program) -> None:
     scripted = mg.script(f)
     for inputs in PROGRAMS[f]:
@@ -81,7 +82,7 @@ def test_one_trace_gives_what_plain_python_gives_for_all_inputs(f: Program) -> N
     assert scripted.traces == 1
 
 
-@names
+@programs
 def test_gradients_are_those_of_plain_python(f: Program) -> None:
     scripted = mg.script(f)
     for inputs in PROGRAMS[f]:
@@ -106,7 +107,7 @@ def of_type(dtype: Any, x: Any) -> mg.Tensor:
     return mg.tensor(value.numpy().astype(dtype)) if value.dtype.kind == "f" else value
 
 
-@names
+@programs
 def test_floats_of_eight_bytes_stay_what_they_are(f: Program) -> None:
     scripted = mg.script(f)
     for inputs in PROGRAMS[f]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 
 import minigrad as mg
 from minigrad.core import REGISTRY
@@ -103,7 +104,7 @@ def in_both_modes(name: str, operands: list[Any], attrs: Any) -> list[Any]:
     return [*results, mg.run(graph, dict(zip(xs, operands, strict=True)))]
 
 
-@pytest.mark.parametrize("name", [name for name, op in REGISTRY.items() if op.elementwise])
+@each([name for name, op in REGISTRY.items() if op.elementwise])
 def test_every_elementwise_operator_answers_special_values_alike_and_quietly(name: str) -> None:
     sample = REGISTRY[name].samples[0]
     special = [INF, -INF, NAN, 0.0, -0.0, 1.0, -1.0, 1e-30, 3e38]
@@ -115,7 +116,7 @@ def test_every_elementwise_operator_answers_special_values_alike_and_quietly(nam
             np.testing.assert_array_equal(np.asarray(other), np.asarray(plain), err_msg=name)
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@each(ELEMENTWISE)
 def test_special_values_of_elements(name: str) -> None:
     for values, expected in ELEMENTWISE[name]:
         kinds = [np.bool_ if isinstance(v, bool) else np.float32 for v in values]
@@ -125,7 +126,7 @@ def test_special_values_of_elements(name: str) -> None:
                 np.testing.assert_allclose(result, form(np.array(expected)), 1e-6, err_msg=name)
 
 
-@pytest.mark.parametrize("name", ALONG_AXES)
+@each(ALONG_AXES)
 def test_special_values_along_axes(name: str) -> None:
     for values, expected in ALONG_AXES[name]:
         attrs = {"axis": 0} if "axis" in str(REGISTRY[name].samples) else {}
@@ -197,7 +198,7 @@ SLOPES: dict[str, tuple[Any, tuple[Any, ...], list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", SLOPES)
+@each(SLOPES)
 def test_slopes_at_special_places(name: str) -> None:
     f, values, expected = SLOPES[name]
     np.testing.assert_equal(gradient(f, *values), expected)
