@@ -18,7 +18,7 @@ import pytest
 import size
 from _pytest.doctest import DoctestModule
 from covering import few
-from fixtures import english, own_graph  # noqa: F401 - fixtures of all files
+from fixtures import POSITIONS, all_positions, english, own_graph  # noqa: F401 - of all files
 
 from minigrad.control import untaken_branch_nan
 from minigrad.diagnostics.messages import set_language
@@ -62,6 +62,22 @@ def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     cache.location = lambda: folder
     yield
     cache.location = known
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_positions() -> Iterator[None]:
+    """Pages keep few positions of their sliders, as each of them is a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("viz.page.sliders.KEPT", POSITIONS)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pages_of_views(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where `views.saved` has its pages, for all processes of a run."""
+    folder = tmp_path_factory.getbasetemp()
+    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    os.environ["MINIGRAD_TEST_PAGES"] = str(shared)
 
 
 def pytest_configure(config: pytest.Config) -> None:

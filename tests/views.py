@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from examples import branch, digits, e1, e2, e5, loop, unrolled
+from fixtures import POSITIONS
 
 import minigrad as mg
 import minigrad_lessons as lessons
@@ -297,13 +299,13 @@ def save(name: str, folder: Path) -> Path:
     return write_page(path, (name, name), shown)
 
 
-PAGES = TemporaryDirectory(prefix="views")  # of this process
-POSITIONS = 9  # of all sliders of such a page, where a reader's page has up to 50
-
-
 @cache
 def saved(name: str) -> Path:
-    """The view as an English page, made once for all tests of a process."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("viz.page.sliders.KEPT", POSITIONS)
-        return save(name, Path(PAGES.name))
+    """The view as an English page, made once for all tests of a run, whose folder is shared."""
+    folder = Path(os.environ["MINIGRAD_TEST_PAGES"])
+    path = folder / f"{name.replace(' ', '_')}.html"
+    if not path.exists():
+        with TemporaryDirectory(dir=folder) as own, pytest.MonkeyPatch.context() as patch:
+            patch.setattr("viz.page.sliders.KEPT", POSITIONS)
+            save(name, Path(own)).replace(path)
+    return path

@@ -22,7 +22,10 @@ import minigrad as mg
 import viz
 from viz import assets
 
-pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="Node runs the page's own code")
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("node"), reason="Node runs the page's own code"),
+    pytest.mark.usefixtures("all_positions"),
+]
 
 DRIVER = """
 const model = modelOf({ ...values, fill }, make);
