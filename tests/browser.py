@@ -275,7 +275,8 @@ def open_notebook(page: Page, lab: Lab, name: str, place: str = "lab/tree") -> N
     """Open a notebook of the server as one who has chosen nothing yet, and wait for its kernel."""
     forget_choices(lab)
     page.goto(lab.url(name, place))
-    page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.content?.widgets")
+    content = "() => window.jupyterapp?.shell?.currentWidget?.content?.widgets"
+    page.wait_for_function(content, polling=OFTEN)
     page.evaluate(READY)
 
 
@@ -295,6 +296,8 @@ def open_next(page: Page, lab: Lab, name: str) -> None:
     )
     page.evaluate(READY)
 
+
+OFTEN = 50  # milliseconds from look to look; to look at each frame makes the page work for each
 
 # A notebook can run as soon as its kernel has said what it is.
 READY = """async () => {
@@ -320,7 +323,7 @@ def run_all(page: Page, seconds: float = 120) -> None:
             run.finally(() => { window.ranAll = true; });
         }"""
     )
-    page.wait_for_function("() => window.ranAll", timeout=1000 * seconds)
+    page.wait_for_function("() => window.ranAll", timeout=1000 * seconds, polling=OFTEN)
     wait_idle(page, seconds)
 
 
@@ -346,6 +349,7 @@ def wait_idle(page: Page, seconds: float = 120) -> None:
                 && !prompts.some(prompt => prompt.textContent.includes('*'));
         }""",
         timeout=1000 * seconds,
+        polling=OFTEN,
     )
 
 

@@ -258,7 +258,8 @@ def jupyterlab(lab: harness.Lab, kept: harness.Kept) -> Iterator[Page]:
     """JupyterLab without a notebook: to load it takes longer than to run most of them."""
     for page in kept.lent("light", 1400, 1000):
         page.goto(lab.url("", "lab"))
-        page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget")  # the launcher
+        launcher = "() => window.jupyterapp?.shell?.currentWidget"
+        page.wait_for_function(launcher, polling=harness.OFTEN)
         yield page
 
 

@@ -16,6 +16,7 @@ import nbformat
 import pytest
 from browser import (
     NOTEBOOKS,
+    OFTEN,
     WITHOUT,
     Kept,
     Lab,
@@ -364,7 +365,9 @@ def test_the_chart_grows_in_the_notebook_and_survives_an_interrupt(lab: Lab, pag
     page.locator(".mg-train img:visible").first.wait_for()
     before = page.locator(".mg-train .mg-caption").inner_text()
     page.wait_for_function(
-        "old => document.querySelector('.mg-train .mg-caption').innerText !== old", arg=before
+        "old => document.querySelector('.mg-train .mg-caption').innerText !== old",
+        arg=before,
+        polling=OFTEN,
     )
     assert page.locator(".mg-train").count() == 1
     page.evaluate(

@@ -47,10 +47,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         last = cell.source.splitlines()[-1]
         for name, call in BOARDS.items():
             if last.startswith(call):
-                with pytest.MonkeyPatch.context() as patch:
-                    if name == "branches":  # whose sliders are looked at
-                        patch.setattr("viz.page.sliders.KEPT", 50)
-                    found[name] = value.save(folder / f"{name}.html")
+                found[name] = value.save(folder / f"{name}.html")
     set_language("en")
     return found
 

@@ -120,7 +120,7 @@ def test_the_title_says_what_it_shows_in_the_chosen_language(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("viz.page.sliders.KEPT", 0)  # a title needs no position of a slider,
-    monkeypatch.setattr("viz.charts.chart.Chart._shown", lambda *_: "")  # nor a drawn curve
+    monkeypatch.setattr("viz.charts.chart.Chart._shown", lambda *_, **__: "")  # nor a drawn curve
     english, chinese = TITLES[name]
     for language, wanted in (
         ("en", english),
