@@ -555,6 +555,21 @@ def test_the_keys_of_a_notebook_are_its_own_but_for_two(lesson: Page) -> None:
     assert counter.inner_text() == "1 / 7", "the editor has the focus"
 
 
+# How often the layout changes once the extension has begun, on a page that nobody has touched.
+CHANGES = """async () => {
+    const { layoutModified } = window.jupyterapp.shell;
+    const plugin = (await window._JUPYTERLAB["minigrad-lessons"].get())().default;
+    let count = 0;
+    const heard = () => { count += 1; };
+    layoutModified.connect(heard);
+    plugin.activate(window.jupyterapp);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    layoutModified.disconnect(heard);
+    dispatchEvent(new Event("pointerdown"));
+    return count;
+}"""
+
+
 def test_on_a_phone_the_notebook_has_the_room_of_the_lists_beside_it(
     lab: Lab, jupyterlab: Page
 ) -> None:
@@ -566,6 +581,7 @@ def test_on_a_phone_the_notebook_has_the_room_of_the_lists_beside_it(
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function(f"() => {width} > 350")
     assert page.evaluate("window.jupyterapp.shell.leftCollapsed")
+    assert page.evaluate(CHANGES) < 20, "where it is all put away, it is left alone"
 
 
 # ---- Every notebook, run from top to bottom ------------------------------------------------------

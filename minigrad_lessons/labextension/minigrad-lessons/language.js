@@ -8,8 +8,8 @@ function makeRoom({ commands, restored, shell }) {
   const narrow = matchMedia("(max-width: 700px)");
   const make = () => {
     if (!narrow.matches || !shell.isSideTabBarVisible) return; // Notebook 7 has no such bars
-    shell.collapseLeft();
-    shell.collapseRight();
+    if (!shell.leftCollapsed) shell.collapseLeft(); // either says that the layout changed, even if it didn't
+    if (!shell.rightCollapsed) shell.collapseRight();
     for (const side of ["left", "right"])
       if (shell.isSideTabBarVisible(side)) commands.execute("application:toggle-side-tabbar", { side });
   };
