@@ -250,8 +250,7 @@ def _label(before: str, inside: str, after: str) -> str:
 
 
 def _value(film: Film, node: str, step: int, kind: str) -> str:
-    track = film.tracks[node]
-    known = track.gradients if kind == "gradient" else track.values
+    known = film.tracks[node].gradients if kind == "gradient" else film.tracks[node].values
     summary = None if kind == "built" else latest(known, step)
     return summary.short if summary else ""
 
