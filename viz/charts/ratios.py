@@ -79,10 +79,9 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     claim, one = _claim(found), len({x.label for x in found}) == 1
     words = [_row_texts(x, one) for x in found]
     longest = max(wide(text, SMALL) for pairs in words for pair in pairs for text in pair)
-    alt = row("chart_ratios_alt", all=(english, chinese))
     return Chart(
         title=claim,
-        alt=alt,
+        alt=row("chart_ratios_alt", all=(english, chinese)),
         head=_head(),
         rows=tuple((_cells(x, 0), _cells(x, 1)) for x in found),
         draw=lambda figure, i: _draw(figure, found, words, longest > BESIDE, i),
