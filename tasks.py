@@ -445,7 +445,8 @@ SLOW = [
         *("extra", "faces", "fast_paths", "files", "films", "frames", "handouts", "hosting"),
         *("javascript", "kit", "large_drawings", "lazy", "lite", "live", "locks", "main", "marks"),
         *("native", "opening", "outputs", "over_http", "pages", "paint", "player"),
-        *("properties_of_exercises", "public", "reference", "setup", "size", "storage", "uses"),
+        *("properties_of_exercises", "public", "reference", "score", "setup", "show", "size"),
+        *("states", "storage", "strip", "train_view", "uses"),
     )
 ]
 NOTHING_CHOSEN = 5  # what pytest says then
