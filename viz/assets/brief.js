@@ -161,7 +161,8 @@ function brief(g, scale) {
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
   let top = BRIEF.line + (strip ? thick * scale + BRIEF.strip : 0);
   if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${((BRIEF.line + BRIEF.strip) / scale - own).toFixed(1)}px`);
-  const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : 4)) / BRIEF.line));
+  const [spare, line] = g.matches(".mg-wrong") ? [0, BRIEF.font] : [4, BRIEF.line]; // a wrong value has a line of its own as soon as it can
+  const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : spare)) / line));
   g.classList.toggle("mg-low", most < 2);
   const slots = [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
   const strips = high * scale - top - BRIEF.edge < THIN ? [] : slots.filter((slot) => slot.matches(".mg-of-value"));
@@ -205,16 +206,16 @@ function brief(g, scale) {
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most }, g);
   shown.forEach(({ name, text }, i) => {
-    const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
+    const lines = (i - (shown.length - 1) / 2) * line + BRIEF.font * 0.35;
     const below = i < head ? (i + 1) * BRIEF.line - 1 : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
     const half = (wide * scale) / 2 - 1.5 * BRIEF.edge;
     const write = (/** @type {string} */ of, /** @type {object} */ at) => shape("text", { class: `mg-short-${of}`, y: y.toFixed(1), ...at }, group);
     const sides = i ? { x: half, "text-anchor": "end" } : { x: -half }; // its gradient is beneath its value
-    const line = write(name, pair ? sides : { "text-anchor": "middle" });
+    const lettering = write(name, pair ? sides : { "text-anchor": "middle" });
     if (pair && !i) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
-    if (name === "word") bilingual([became[0], became[1]], line);
-    else line.textContent = text;
+    if (name === "word") bilingual([became[0], became[1]], lettering);
+    else lettering.textContent = text;
   });
   cells.forEach((found, i) => {
     if (mute(i) || !found) return;

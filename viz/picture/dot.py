@@ -48,8 +48,8 @@ def dot(
         clusters.get(node.group, graph).node(node.id, **_box(node.id, name, width, height))
     for ref in references:
         clusters.get(ref.target.group, graph).node(ref.id, **_box(ref.id, ref.label, *ref.size))
-    for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
-        clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
+    for path in sorted(clusters, key=lambda path: -path.count("/")):  # inner first: they are copied
+        clusters.get(path.rpartition("/")[0], graph).subgraph(clusters[path])
     straight = _aligned_nodes(picture, low)
     begins = {e.id: ref for ref in references for e in ref.edges}
     for edge in picture.edges:
