@@ -111,7 +111,7 @@ class Sheet:
             + "".join(f"<td>{bilingual(cell)}</td>" for cell in line)
             + "</tr>"
             for k, line in enumerate(self.rows)
-        )
+        ).replace(" → ", "&nbsp;→&nbsp;")  # no line ends there
         return (
             f'<table class="mg-table mg-folds-{self.folds}">'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
