@@ -98,7 +98,7 @@ interface Lane {
   columns?: [Pair, Pair][];
 }
 
-type Noted = Record<string, Pick<PlayedNode, "label" | "values" | "gradients">>;
+type Noted = Record<string, Pick<PlayedNode, "label" | "values" | "gradients"> & Partial<Pick<PlayedNode, "freed">>>;
 
 /** What a score is drawn of. */
 interface Scored {

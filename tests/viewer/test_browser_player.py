@@ -966,6 +966,8 @@ def test_the_key_has_bars_where_the_marks_of_a_row_are_bars(
         assert page.locator(".mg-key > .mg-key-both").evaluate(wide) == width
         bars = page.locator(".mg-dots[stroke-linecap=butt]").count()
         assert (bars > 0) is (width == "25px")
+        halved = page.locator(".mg-dots-run[transform]").count()  # built above, run below
+        assert (halved > 0) is (width == "25px")
 
 
 def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:

@@ -26,7 +26,7 @@ const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
-const BAND = 11; // pixels that it is high, at most
+const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that one is higher that was built and ran at once
 const [COMB, TOOTH] = [6, 0.56]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of them it takes
 const TURN = 28; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
@@ -117,11 +117,14 @@ function score(place, data, { hover }) {
  * @param {HTMLElement} place @param {Pick<Data, "lanes" | "words"> & {nodes: Noted}} data
  */
 function scoreKey(place, { lanes, words, nodes }) {
-  const marks = lanes.flatMap(({ notes }) => notes.map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort === "input" && kind === "built" ? "declared" : sort || kind)));
+  const seen = (/** @type {Lane["notes"][0]} */ [step, row, , , sort], /** @type {Lane["notes"]} */ notes) => ( // no larger mark lies on it
+    sort !== "constant" || notes.every((other) => other[4] === "constant" || other[1] !== row || Math.abs(other[0] - step) > 0.3)
+  );
+  const marks = lanes.flatMap(({ notes }) => notes.filter((note) => seen(note, notes)).map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort === "input" && kind === "built" ? "declared" : sort || kind)));
   const known = Object.values(nodes).flatMap(({ values, gradients }) => [...values, ...gradients].map(([, summary]) => summary));
-  marks.push("held", "now", known.some(({ bad }) => bad) ? "bad" : "");
+  marks.push("held", "now", known.some(({ bad }) => bad) ? "bad" : "", Object.values(nodes).some(({ freed, values }) => values.some(([at]) => at > (freed ?? Infinity))) ? "anew" : "");
   const looks = { built: words.key_built, both: words.phase_both, run: words.key_ran, declared: null, input: words.key_input, seed: words.key_seed, gradient: words.gradient,
-    ...(lanes[0]?.columns ? {} : { asked: words.key_asked, constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now }) };
+    ...(lanes[0]?.columns ? {} : { asked: words.key_asked, constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now, anew: words.key_anew }) };
   place.replaceChildren();
   for (const [look, word] of Object.entries(looks)) {
     if (!marks.includes(look)) continue;
@@ -249,6 +252,7 @@ function staff(place, lane, data) {
       box.classList.toggle("mg-thin", row < READABLE);
       box.classList.toggle("mg-tight", row < 18);
       place.classList.toggle("mg-dotted", radius < DOT);
+      box.style.setProperty("--mg-rows-from", `${at.top}px`);
       const slim = wide < NARROW_SCORE;
       letters = slim ? fitting(left - 16, SMALL_LETTER) : fitting(left - 28, CODE_LETTER);
       names.forEach((each, i) => { each.textContent = short(told[i], letters); });
@@ -256,7 +260,7 @@ function staff(place, lane, data) {
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));
       names.forEach((name, i) => {
-        name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, at.top + row * (i + 0.5) - 9))}px`;
+        name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, at.top + row * (i + 0.5) - 8))}px`;
       });
       lane.phases.forEach(([kind, start, end], i) => {
         const width = (end - start + 0.92) * column;
@@ -440,13 +444,18 @@ const turns = (notes) => notes.slice(2).filter(([, row], i) => (row - notes[i + 
 /** Marks where there is no room for circles; those of a row that are close are a band. @param {Note[]} notes @param {Place} at @param {Element} parent */
 function dots(notes, at, parent) {
   /** @type {[string, string, number][]} */
-  const looks = [["declared", "given", 0], ["declared", "paper", -2], ["both", "built", 2.5], ["built", "built", 0], ["built", "paper", -2], ["planned", "gradient", 0], ["planned", "paper", -2], ["both", "run", 0],
+  const looks = [["declared", "given", 0], ["declared", "paper", -2], ["both", "built", BAND_EDGE], ["built", "built", 0], ["built", "paper", -2], ["planned", "gradient", 0], ["planned", "paper", -2], ["both", "run", 0],
     ["run", "run", 0], ["given", "given", 0], ["gradient", "gradient", 0]];
   const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "gradient" ? "planned" : sort === "input" ? (kind === "built" ? "declared" : "given") : kind);
   const kinds = new Map([...Map.groupBy(notes.filter(drawnLarge), kindOf)].map(([kind, same]) => [String(kind), same]));
   for (const [kind, look, more] of looks)
-    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, more / 2))
-      if (d) shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, wide + more), "stroke-linecap": wide > 2 * at.radius ? "butt" : "round" }, parent);
+    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, (kind === "both" ? BAND_EDGE : more) / 2))
+      if (d) {
+        const band = wide > 2 * at.radius;
+        const lower = band && kind === "both" && look === "run"; // what was built and ran at once is both, one above the other
+        const path = shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, lower ? (wide + BAND_EDGE) / 2 : wide + more), "stroke-linecap": band ? "butt" : "round" }, parent);
+        if (lower) path.setAttribute("transform", `translate(0 ${(wide + BAND_EDGE) / 4})`);
+      }
 }
 
 /** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {Note[]} notes @param {Place} at @param {number} more pixels at the ends of a band @returns {[string, number][]} */
