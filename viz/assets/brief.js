@@ -7,7 +7,6 @@ const SURE = 1.25; // times that, from which their key comes, which takes some o
 const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one on a cell, of one that is alone, and of bars below it
 const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
-const EASY = 12; // pixels from one row of numbers to the next where they are easy to read
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const [ALL, ENOUGH] = [5, 3]; // digits: more than any number has; and as many as are left of one that has room for them
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
@@ -198,7 +197,7 @@ function brief(g, scale) {
     slot.classList.remove("mg-written");
   }
   const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge + (strip ? 0 : BRIEF.air)) / scale);
-  const cells = places.map((place, i) => cellsOf(grids[i], place, scale, digits));
+  const cells = places.map((place, i) => (i && inOneRow(places) ? null : cellsOf(grids[i], place, scale, digits)));
   const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
   const mute = (/** @type {number} */ i) => without.includes(back(i) ? "back" : "cells");
   for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
@@ -268,6 +267,9 @@ function beneath(slot, { x, y, across, down }, scale) {
   setPlace(slot, left < SLIVER ? "scale(0)" : low);
 }
 
+/** Whether a gradient is beside its value: it has no numbers, as those of both would be read as one row. @param {{y: number, down: number}[]} places */
+const inOneRow = ([value, back]) => Boolean(back) && back.y < value.y + value.down * SWATCH_HIGH;
+
 /** Few numbers as an attribute holds them: rows of them. @param {string[][]} [grid] */
 const gridded = (grid) => grid?.map((row) => row.join(" ")).join(";") ?? "";
 
@@ -310,10 +312,8 @@ function enlarge(slots, wide, high, scale, top) {
       return { x, y: low + (part - edge / 2 - down * SWATCH_HIGH) / 2, across, down, by };
     });
   };
-  const dense = few && !bars(grids[0]) && slots.length > 1 && lines(EASY) * 2 > room;
   const choices = few ? [placed(ways[0]), placed(ways[0], 0), placed(ways[1])] : [];
-  if (dense && 2 * breadth(grids[0]) < wide * scale) choices.reverse();
-  const whole = choices.find((places) => places.every((place, i) => cellsOf(numbers[i], place, scale, { most: ALL, need: ALL }))); // with all numbers
+  const whole = choices.find((places) => places.every((place, i) => (i && inOneRow(places)) || cellsOf(numbers[i], place, scale, { most: ALL, need: ALL }))); // with all numbers
   const chosen = whole ?? placed(ways[Number(beside)]);
   chosen.forEach(({ x, y, across, down, by }, i) => {
     setPlace(slots[i], by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${across.toFixed(3)} ${down.toFixed(3)})` : "scale(0)");
