@@ -299,7 +299,9 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
     assert page.locator(".mg-graph:visible").count() == 1
     page.locator(".mg-board").focus()
     page.keyboard.press("ArrowRight")
-    assert page.locator(".mg-caption").inner_text().endswith("fold_constants: 14 → 14 nodes")
+    assert (
+        page.locator(".mg-caption").inner_text().endswith("fold_constants: 14\u00a0→\u00a014 nodes")
+    )
     assert page.locator(".mg-graph:visible").count() == 1
     assert {"mg-gone", "mg-moved", "mg-new", "mg-idle"} <= marked(page, 0)
     words = page.locator(".mg-graph g.node .mg-word tspan[lang=en]").all_text_contents()

@@ -111,7 +111,7 @@ function show(model, board, root, moved, before) {
   const more = make("details", "mg-facts", below);
   say(make("summary", "", more), words.details); // on a phone, where the table tells most
   const { box: about, place: facts, fit: hold } = steady("", scrolls(more), list);
-  hold(scenes.map((scene) => scene.facts));
+  hold(scenes.map((scene) => scene.facts.map(tied)));
   more.hidden = !scenes.some((scene) => scene.facts.length);
   const light = table(data, below);
   const inspect = inspector(words, labels, stage, (id) => {
@@ -199,7 +199,7 @@ function show(model, board, root, moved, before) {
     });
     fresh("facts", scene.facts, () => {
       facts.replaceChildren();
-      list(facts, scene.facts);
+      list(facts, scene.facts.map(tied));
     });
     light(scene.row);
     explain(scene);

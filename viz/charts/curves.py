@@ -160,6 +160,9 @@ def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair) ->
     panels = np.ravel(figure.subplots(len(parts), 1, sharex=True, gridspec_kw={"hspace": FOLD}))
     for k, (axes, part) in enumerate(zip(panels, parts, strict=True)):
         _draw(axes, part, i, part.claim if k else part.y)
+    end = max(len(values) for part in parts for _, values in part.lines) - 1
+    ticks = np.array(mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(0, end))
+    panels[-1].set_xticks([*ticks[(ticks >= 0) & (ticks <= end - ticks[1] / 2)], end])
     panels[-1].set_xlabel(x[i])
 
 
@@ -168,7 +171,6 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     colors = colors_of([n[0] for n, _ in part.lines])
     if part.gradient:
         colors = [GRADIENTS[k % len(GRADIENTS)][0] for k in range(len(names))]
-    axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(mpl.MaxNLocator(5))
     wide = 1.5 + HALO * np.array(_cover_counts([v for _, v in names], part.logy))
     for k, (name, values) in enumerate(part.lines):

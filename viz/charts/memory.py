@@ -264,7 +264,7 @@ def _arena(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int, 
     if total < top:
         axes.axhspan(total / scale, top / scale, color=CARD, zorder=0.6, lw=0)
         label = row("chart_saved", bytes=size(top - total))[i]
-        place: dict[str, Any] = {"ha": "center", "va": "center", "color": SOFT}
+        place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK + 1.5}
         axes.text(sum(ends) / 2, (total + top) / 2 / scale, label, **place)
     _aligned(axes, top, unit)
     text = row("chart_map_apart" if each else "chart_map", bytes=size(total), unit=unit)

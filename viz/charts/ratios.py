@@ -96,9 +96,9 @@ def _claim(found: Sequence[Ratio]) -> Pair:
     verdicts = [x.verdict for x in found]
     parts = [row(f"ratio_{v}_in", count=verdicts.count(v)) for v in VERDICTS if v in verdicts]
     all_ = ", ".join(pair[0] for pair in parts), "，".join(pair[1] for pair in parts)
-    named = {x.label for x in found}
-    sides = named.pop() if len(named) == 1 else row("chart_ratios_of")
-    return capital(row("chart_ratios", sides=sides, all=all_, count=len(found)))
+    key = "chart_ratios_of" if len({x.label for x in found}) > 1 else "chart_ratios_against"
+    sides = row(key, side=mode_name(found[0].side), against=mode_name(found[0].against))
+    return capital(row("chart_ratios", sides=sides, all=all_))
 
 
 def _head() -> tuple[Row, Row]:
@@ -141,7 +141,8 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
 
 def _row_texts(x: Ratio, one: bool) -> Words:
     """Return the label and the verdict of a ratio; one: the title names the sides of all."""
-    label = row(f"ratio_{x.verdict}", factor=f"{max(x.middle, 1 / x.middle):.2g}")
+    factor, against = f"{max(x.middle, 1 / x.middle):.2g}", mode_name(x.against)
+    label = row(f"ratio_{x.verdict}", factor=factor, against=against)
     both = f"{x.label[0]}: {label[0]}", f"{x.label[1]}：{label[1]}"
     return x.workload, label if one else both
 
@@ -183,7 +184,7 @@ def _draw(
         axes.plot([x.middle], [at], "os"[x.middle > 1], markersize=9, zorder=3, **style)
         value: dict[str, Any] = {"ha": "center", "color": ink, "zorder": 2}  # beneath its dot
         value |= {"bbox": {**BEHIND, "facecolor": tints[x.middle > 1]}}  # hides the line at 1
-        axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 6), **value, **points)
+        axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 8), **value, **points)
         place = {"xycoords": ("axes fraction", "data"), "va": "center", **points}
         if slim:
             place |= {"va": "bottom", **SPACED}

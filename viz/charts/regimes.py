@@ -94,7 +94,7 @@ def _draw(
 ) -> None:
     axes = figure.add_subplot()
     colors = colors_of([name[0] for name, _ in lines])
-    for (name, found), color in zip(lines, colors, strict=True):
+    for k, ((name, found), color) in enumerate(zip(lines, colors, strict=True), 1 - len(lines)):
         sizes = [size for size, _ in found]
         middle = [spread[0] for _, spread in found]
         below = [max(spread[0] - spread[1], 0) for _, spread in found]
@@ -102,9 +102,9 @@ def _draw(
         more: dict[str, Any] = {"yerr": [below, above], "capsize": 3, "label": name[i]}
         line, *_ = axes.errorbar(sizes, middle, color=color, lw=2, **more)
         unsure = [(size, spread[0]) for size, spread in found if spread[1] <= 1 <= spread[2]]
-        look: dict[str, Any] = {"color": color, "mfc": theme.TOKENS["paper"][0], "mec": color}
+        look: dict[str, Any] = {"mfc": theme.TOKENS["paper"][0], "mec": color, "ms": 6 - 3 * k}
         x_y = [size for size, _ in unsure], [ratio for _, ratio in unsure]
-        axes.plot(*x_y, line.get_marker(), zorder=3, **look)  # hollow, above the others
+        axes.plot(*x_y, line.get_marker(), color=color, zorder=3, **look)  # hollow, none hidden
     axes.set_xscale("log")
     axes.set_yscale("log")
     left, right = axes.get_xlim()
@@ -114,15 +114,14 @@ def _draw(
         if not ticks or ticks[-1] >= near * size:
             ticks.append(size)
     axes.set_xticks(ticks)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_locator(mpl.NullLocator())
+    axes.minorticks_off()
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(x[i])
     _tint_halves(axes, sides, i)
     both = " / ".join(mode_name(side)[i] for side in sides)
-    caption(axes, row("chart_log", what=row("chart_ratio_sides", sides=both))[i])
+    caption(axes, row("chart_ratio_sides", sides=both)[i])
     name_ends(axes, [(found[-1][0], found[-1][1][0], name[i]) for name, found in lines])
 
 

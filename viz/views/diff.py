@@ -66,13 +66,12 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     notes = {i: value.short for i, value in held.items()}
     panel = Panel(ROWS["diff_both"], whole, marks, notes, held)
     kinds = [marks.get(n.id, "value" if n.id in differ else "same") for n in whole.nodes]
-    follow = {
-        n.label: held[n.id].short for n in whole.nodes if n.id in differ and n.id not in marks
-    }
-    followed = ", ".join(f"{name} {what}" for name, what in [*follow.items()][:MOST])
-    facts = [*_change_lines(right.picture, changes), _verdict(left, right)]
+    follow = [f"{n.label} {held[n.id].short}" for n in whole.nodes if n.id in {*differ} - {*marks}]
+    others = [n for n in whole.nodes if marks.get(n.id) in ("gone", "new")]
+    named = [row("diff_change", name=ROWS[f"mark_{marks[n.id]}"], what=n.label) for n in others]
+    facts = [*first(named), *_change_lines(right.picture, changes), _verdict(left, right)]
     if follow:
-        facts.insert(-1, row("diff_follow", what=followed))
+        facts.insert(-1, row("diff_follow", what=", ".join(follow[:MOST])))
     caption = _kind_counts(kinds) if {*kinds} - {"same", "value"} else ROWS["diff_equal"]
     scenes.append(Scene(caption, (panel,), tuple(facts)))
     return Board(scenes, slider=ROWS["diff_slider"], heading=ROWS["page_diff"], moves=True)

@@ -94,7 +94,7 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: ResultCheck) -
         caption = row("passes_step", what=about, name=record.name, **sizes)
         scenes.append(Scene(caption, (panel,), tuple(facts)))
     sizes = {"before": len(start.nodes), "after": len(last.nodes)}
-    facts = proof.facts(start, last, start)
+    facts = [*proof.facts(start, last, start), *(scene.caption for scene in scenes[1:])]
     facts += [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
     panel = _panel(start, last, set(), drawn, ROWS["passes_all"])
     scenes.append(Scene(row("passes_end", **sizes), (panel,), tuple(facts)))
