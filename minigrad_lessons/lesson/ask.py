@@ -81,9 +81,9 @@ class Questions(Document, anywidget.AnyWidget):
 
 
 def _title(bank: Sequence[Question]) -> Pair:
-    """Return the text of a single question, or the numbers of several."""
+    """Return the text of a single question, or how many there are."""
     if len(bank) > 1:
-        return row("ask_several", ids=", ".join(q.id for q in bank))
+        return row("ask_several", count=len(bank))
     english, chinese = (half.replace("`", "").partition("\n")[0] for half in bank[0].text)
     return row("ask_one", id=bank[0].id, text=(english, chinese))
 

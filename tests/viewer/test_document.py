@@ -74,7 +74,7 @@ TITLES = {
     "images": ("12 images of 8 × 8 pixels", "12 张 8 × 8 像素的图像"),
     "table": ("x*x + 3 and its gradient", "x*x + 3 及其梯度"),
     "predict": ("L00.3: What does print(x.grad) show?", "L00.3：print(x.grad) 会显示什么？"),
-    "quiz": ("Questions L00.1, L00.2", "题目 L00.1, L00.2"),
+    "quiz": ("2 questions", "2 道题"),
 }
 
 
