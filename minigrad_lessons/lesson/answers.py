@@ -91,7 +91,7 @@ def contains_gap(function: FunctionType) -> bool:
 @lru_cache(256)
 def _code_contains_gap(code: CodeType, filename: str) -> bool:
     """Return whether code has a gap; cached by file too, because alike pieces of code are equal."""
-    parts = _function_asts(code)
+    parts = function_asts(code)
     for part in parts:
         indices = [node.slice for node in ast.walk(part) if isinstance(node, ast.Subscript)]
         used = {id(node) for index in indices for node in ast.walk(index)}
@@ -105,7 +105,7 @@ def without_return(start: FunctionType) -> list[str]:
     return [
         function.__name__
         for function in called_functions(start)
-        for part in _function_asts(function.__code__)
+        for part in function_asts(function.__code__)
         if isinstance(part, ast.FunctionDef) and not any(map(_returns_value, part.body))
     ]
 
@@ -113,7 +113,7 @@ def without_return(start: FunctionType) -> list[str]:
 def source_of(functions: Sequence[FunctionType]) -> str:
     """Return the text of functions without comments, laid out in one way; "" if it is unknown."""
     codes = [inspect.unwrap(f).__code__ for f in functions]
-    return "\n".join(ast.unparse(part) for code in codes for part in _function_asts(code))
+    return "\n".join(ast.unparse(part) for code in codes for part in function_asts(code))
 
 
 def _returns_value(node: ast.AST) -> bool:
@@ -128,7 +128,7 @@ def _is_gap(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
-def _function_asts(code: CodeType) -> list[ast.AST]:
+def function_asts(code: CodeType) -> list[ast.AST]:
     """Return the functions that begin in the first line of this code, if its text is known."""
     text = "".join(linecache.getlines(code.co_filename))
     return _functions_by_line(text).get(code.co_firstlineno, [])

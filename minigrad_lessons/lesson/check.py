@@ -115,13 +115,16 @@ def check(
             got, problem = None, [row("check_read")]
         else:
             shown, names = want, getattr(got, "__globals__", {})
-            want = want | entry.hidden(wrote) if entry.also else want
             places = [name for name, x in names.items() if x is shown]
-            names.update(dict.fromkeys(places, want))  # where the cell finds the inputs
-            try:
-                got, problem = _call_answer(got, caller)
-            finally:
-                names.update(dict.fromkeys(places, shown))
+            # The inputs that the text names come first: a message about others would be a riddle.
+            for want in [shown, shown | entry.hidden(wrote)] if entry.also else [shown]:
+                names.update(dict.fromkeys(places, want))  # where the cell finds the inputs
+                try:
+                    got, problem = _call_answer(original, caller)
+                finally:
+                    names.update(dict.fromkeys(places, shown))
+                if problem or not is_equal(got, want, tolerance):
+                    break
     if has_gap(got):
         if not graded:
             return _display_result(Message([entry.text, row("check_gap")], "…", id))

@@ -26,7 +26,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from minigrad_lessons.lesson import my_engine
-from minigrad_lessons.lesson.answers import called_functions, lookups
+from minigrad_lessons.lesson.answers import called_functions, function_asts, lookups
 from minigrad_lessons.lesson.wording import Message
 from viz.words import user_files
 from viz.words.text import Pair, row, row_text
@@ -326,8 +326,21 @@ def part_name(function: FunctionType) -> str:
 
 def _as_engine_parts(function: FunctionType, lesson: str) -> dict[str, EnginePart]:
     """Return a learner's function, and those of the notebook it calls, as parts of the engine."""
-    found = (met for met in called_functions(function) if not _is_provided_by_engine(met))
-    return {met.__name__: EnginePart(lesson, _dedented_source(met)) for met in found}
+    found = [met for met in called_functions(function) if not _is_provided_by_engine(met)]
+    return {name: EnginePart(lesson, text) for name, text in map(_name_and_source, found)}
+
+
+def _name_and_source(function: FunctionType) -> tuple[str, str]:
+    """Return the name and the text of a function; a lambda gets a def line, as all parts have."""
+    code = function.__code__
+    for made in function_asts(code):
+        if isinstance(made, ast.Lambda):
+            alone = compile(ast.Expression(made), "", "eval", dont_inherit=True).co_consts[0]
+            if alone.replace(co_flags=code.co_flags) == code:
+                name = next(name for name, x in function.__globals__.items() if x is function)
+                head = f"def {name}({ast.unparse(made.args)}):"
+                return name, f"{head}\n    return {ast.unparse(made.body)}\n"
+    return function.__name__, _dedented_source(function)
 
 
 def _is_provided_by_engine(function: FunctionType) -> bool:

@@ -192,7 +192,7 @@ def test_a_name_beside_the_end_of_its_line_needs_no_stroke() -> None:
         (
             {"a": [1, 2, 9], "b": [3, 4, 5]},
             (
-                "from 2 to the right, the curve “b” is the lower one",
+                "from 2 on, the curve “b” is lower",
                 "从 2 起，一直更低的是 b 的那条",
             ),
         ),
