@@ -188,8 +188,7 @@ def _check_by_property(entry: Check, functions: Sequence[Any], seed: int) -> Mes
 def _next_step(id: str) -> Pair:
     """Return which exercise of the lesson comes after this one."""
     lesson = id.partition(".")[0]
-    checks = [*find_lesson(lesson).checks.values()]
-    for one, other in pairwise(checks):
+    for one, other in pairwise(find_lesson(lesson).checks.values()):
         if one.id == id:
             return row("check_next", id=other.id, text=other.text)
     return row("check_last_tour") if lesson == "tour" else row("check_last", lesson=lesson)

@@ -69,17 +69,14 @@ def template() -> tuple[str, Mapping[str, EnginePart]]:
     """Return the source of the engine with our parts, and those parts by their names."""
     packed: str | None = vars(my_engine).get("TEXT")  # in the wheel of a class
     text = packed or Path(my_engine.__file__).read_text("utf-8")
-    return text, {
-        name: EnginePart(lesson, source) for name, lesson, _, source in find_functions(text)
-    }
+    return text, {n: EnginePart(lesson, s) for n, lesson, _, s in find_functions(text)}
 
 
 @cache
 def engine_function_names() -> set[str]:
     """Return the names of all functions of the engine, including those not in any exercise."""
-    return {
-        node.name for node in ast.parse(template()[0]).body if isinstance(node, ast.FunctionDef)
-    }
+    body = ast.parse(template()[0]).body
+    return {node.name for node in body if isinstance(node, ast.FunctionDef)}
 
 
 def assemble_engine(lesson: str, own: Mapping[str, EnginePart], gaps: bool = True) -> str:
