@@ -42,8 +42,8 @@ WRONG = {
 }
 # Fields filled with Chinese words stand without a space; charts set Latin names apart themselves.
 CHINESE_FIELD = rf"(?<=[{HAN}])\{{(?:kind|use)\}}"
-OF_CHARTS = re.compile("curve_|chart_(curves|quicker|regimes)")
-NAMED_FIELD = r"\{(?:name|low|high|side|one|x|y)\}"
+OF_CHARTS = re.compile("curve_|chart_(curves|quicker|ratios|regimes)")
+NAMED_FIELD = r"\{(?:name|low|high|side|against|one|x|y)\}"
 
 
 def fields(sentence: str) -> set[str]:

@@ -106,7 +106,7 @@ def stacked(parts: Sequence[Lines], x: Pair, size: tuple[float, float] = (6.4, 3
 
 def _describe_ends(lines: Sequence[tuple[Pair, Values]], logy: bool) -> Pair:
     """Describe where a single line starts and ends, or how the ends of several lines compare."""
-    (name, values), *others = [(_spaced(name), v) for name, v in lines]
+    (name, values), *others = [(spaced(name), v) for name, v in lines]
     first, last = (float(values[k]) for k in (0, -1))
     if not others:
         way = "falls" if last < first else "rises" if last > first else "stays"
@@ -114,7 +114,7 @@ def _describe_ends(lines: Sequence[tuple[Pair, Values]], logy: bool) -> Pair:
         return row(f"curve_{way if np.isfinite(last - first) else 'ends'}", name=name, **both)
     if all(_cover_counts([v for _, v in lines], logy)[:-1]):
         return row("curve_same", count=len(lines))
-    ends = [(_end(v, np.nan)[1], _spaced(name), v) for name, v in lines]
+    ends = [(_end(v, np.nan)[1], spaced(name), v) for name, v in lines]
     (low, lowest, a), *_, (high, highest, b) = sorted(ends, key=lambda end: end[0])
     names = {"low": lowest, "high": highest}
     if others[1:]:
@@ -128,7 +128,7 @@ def _describe_ends(lines: Sequence[tuple[Pair, Values]], logy: bool) -> Pair:
     return row("curve_times", times=spoken(float(f"{high / low:.2g}")), **names)
 
 
-def _spaced(name: Pair) -> Pair:
+def spaced(name: Pair) -> Pair:
     """Put spaces around a name in Latin letters within a Chinese sentence."""
     return name[0], f" {name[1]} " if name[1][-1:].isascii() else name[1]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from viz.charts.caption import BEHIND, SPACED, folded, is_slim
 from viz.charts.chart import Chart, Row
+from viz.charts.curves import spaced
 from viz.picture import mpl, theme
 from viz.picture.cards import wide
 from viz.picture.style import MODES, TICK, TINTS, mode_of
@@ -97,8 +98,8 @@ def _claim(found: Sequence[Ratio]) -> Pair:
     parts = [row(f"ratio_{v}_in", count=verdicts.count(v)) for v in VERDICTS if v in verdicts]
     all_ = ", ".join(pair[0] for pair in parts), "，".join(pair[1] for pair in parts)
     key = "chart_ratios_of" if len({x.label for x in found}) > 1 else "chart_ratios_against"
-    sides = row(key, side=mode_name(found[0].side), against=mode_name(found[0].against))
-    return capital(row("chart_ratios", sides=sides, all=all_))
+    names = {part: spaced(mode_name(getattr(found[0], part))) for part in ("side", "against")}
+    return capital(row("chart_ratios", sides=row(key, **names), all=all_))
 
 
 def _head() -> tuple[Row, Row]:
@@ -141,8 +142,7 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
 
 def _row_texts(x: Ratio, one: bool) -> Words:
     """Return the label and the verdict of a ratio; one: the title names the sides of all."""
-    factor, against = f"{max(x.middle, 1 / x.middle):.2g}", mode_name(x.against)
-    label = row(f"ratio_{x.verdict}", factor=factor, against=against)
+    label = row(f"ratio_{x.verdict}", factor=f"{max(x.middle, 1 / x.middle):.2g}")
     both = f"{x.label[0]}: {label[0]}", f"{x.label[1]}：{label[1]}"
     return x.workload, label if one else both
 
