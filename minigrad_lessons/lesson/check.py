@@ -134,8 +134,7 @@ def check(
     record_answer("check", id, right)
     if right:
         passed = row("check_passed", text=entry.text)
-        value = short_repr(got)
-        after = [row("check_value", value=value)] if len(value) < 40 else []
+        after = [row("check_value", value=x)] if len(x := short_repr(got)) < 40 else []
         return _report(Message([passed], MARKS[True], id, [*after, _next_step(id)]))
     lines = [row("check_failed", text=entry.text)]
     comparison = Comparison(tolerance, got is not original, partial(title_of, id.partition(".")[0]))

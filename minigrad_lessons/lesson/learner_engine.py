@@ -329,21 +329,22 @@ def _as_engine_parts(function: FunctionType, lesson: str) -> dict[str, EnginePar
 
 def _name_and_source(function: FunctionType) -> tuple[str, str]:
     """Return the name and the text of a function; a lambda gets a def line, as all parts have."""
-    code = function.__code__
-    for made in function_asts(code):
+    code, name = function.__code__, function.__name__
+    if name != "<lambda>":
+        return name, _dedented_source(function)
+    names = [name for name, x in function.__globals__.items() if x is function]
+    for made in function_asts(code) if names else []:
         if isinstance(made, ast.Lambda):
             alone = compile(ast.Expression(made), "", "eval", dont_inherit=True).co_consts[0]
             if alone.replace(co_flags=code.co_flags) == code:
-                name = next(name for name, x in function.__globals__.items() if x is function)
-                head = f"def {name}({ast.unparse(made.args)}):"
-                return name, f"{head}\n    return {ast.unparse(made.body)}\n"
-    return function.__name__, _dedented_source(function)
+                head = f"def {names[0]}({ast.unparse(made.args)}):"
+                return names[0], f"{head}\n    return {ast.unparse(made.body)}\n"
+    raise ValueError(row_text("engine_no_function", name=name))
 
 
 def _is_provided_by_engine(function: FunctionType) -> bool:
     """Return whether the engine provides this function; raise ValueError for a namesake."""
-    text, parts = template()
-    name = function.__name__
+    (text, parts), name = template(), function.__name__
     if name in parts or name not in engine_function_names():
         return False
     if _dedented_source(function) not in text:
