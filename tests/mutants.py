@@ -206,14 +206,18 @@ class Plugin:
             os.kill(child, 9)
             os.waitpid(child, 0)
             return True
-        self.on, spent = number, 0.0
+        self.on, spent, items = number, 0.0, list[pytest.Item]()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         for took, item in sorted(self.reach[number], key=lambda pair: pair[0]):
             spent += took
             if spent > self.seconds:
                 break
+            items.append(item)
+        # Each is told which one follows: what is set up for its module alone is then taken down,
+        # without which the first test of another module fails, whatever the mutation.
+        for item, following in zip(items, [*items[1:], None], strict=True):
             self.failed = False
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=item)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
                 os._exit(1)
         os._exit(0)
