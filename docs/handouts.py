@@ -13,10 +13,11 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import glossary
 import handout_pictures
@@ -27,6 +28,7 @@ from viz.picture import theme
 
 try:
     from pypdf import PdfReader, PdfWriter, Transformation
+    from pypdf.generic import NameObject
     from reportlab.lib import textsplit
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.styles import ParagraphStyle
@@ -46,6 +48,7 @@ try:
         Table,
         paragraph,
     )
+    from tags import Element, Marks, Tagged, begin_page, content_of, end_page, marked, write_tags
 except ImportError as error:
     raise SystemExit(
         f'{error}. Hand-outs need ReportLab and pypdf: pip install -e ".[handouts]", or'
@@ -202,25 +205,42 @@ def style(size: float, language: str, **more: object) -> ParagraphStyle:
     )
 
 
+class Text(Tagged, Paragraph):
+    """A paragraph that belongs to an element of the document, one of its own unless one is named."""
+
+    def __init__(self, *told: Any, element: Element | None = None, **more: Any) -> None:
+        super().__init__(*told, **more)
+        self.element = element or Element("P")
+
+
+class Code(Tagged, Preformatted):
+    def __init__(self, *told: Any) -> None:
+        super().__init__(*told)
+        self.element = Element("Code", Element("P"))
+
+
 def flow(block: str, language: str) -> Iterator[Flowable]:
     """A block of Markdown: a small heading, a paragraph, a list, or lines of code."""
     if block.startswith("### "):
-        yield Paragraph(markup(block.removeprefix("### ")), style(11.5, language, keepWithNext=1))
+        small = style(11.5, language, keepWithNext=1)
+        yield Text(markup(block.removeprefix("### ")), small, element=Element("H3"))
     elif fenced := re.fullmatch(r"```\w*\n(.*?)\n?```", block, re.DOTALL):
         yield lines_of_code(fenced[1])
     elif re.match(r"- |\d+\. ", block):
+        whole = Element("L")
         for mark, item in re.findall(r"^(-|\d+\.) (.*(?:\n  .*)*)", block, re.MULTILINE):
             indented = style(10.5, language, leftIndent=14, bulletIndent=0)
             mark = "•" if mark == "-" else mark
-            yield Paragraph(markup(item), indented, bulletText=mark)
+            body = Element("LBody", Element("LI", whole))
+            yield Text(markup(item), indented, bulletText=mark, element=body)
     else:
-        yield Paragraph(markup(block), style(10.5, language))
+        yield Text(markup(block), style(10.5, language))
 
 
 def lines_of_code(text: str) -> Flowable:
     """Code as it is typed, on a ground of its own."""
     plain = ParagraphStyle("", fontName=CODE, fontSize=8.5, leading=12, spaceAfter=0)
-    table = Table([[Preformatted(text, plain)]], colWidths=[WIDTH], spaceAfter=8)
+    table = Table([[Code(text, plain)]], colWidths=[WIDTH], spaceAfter=8)
     table.setStyle([("BACKGROUND", (0, 0), (-1, -1), "#F3F4F6")])
     return table
 
@@ -239,8 +259,9 @@ class Room(Flowable):
     def draw(self) -> None:
         if not self.height:
             return
-        self.canv.setFont(TEXT, 13)
-        self.canv.drawString(0, self.height - 22, self.title)
+        with content_of(Element("H2"), self.canv):
+            self.canv.setFont(TEXT, 13)
+            self.canv.drawString(0, self.height - 22, self.title)
         self.canv.setStrokeGray(0.7)
         for i in range(2, int(self.height / (9 * mm)) + 1):
             y = self.height - 9 * mm * i
@@ -248,10 +269,14 @@ class Room(Flowable):
 
 
 class Picture(Flowable):
-    """Room for a drawing; `stamp` puts its page there, whose lines and letters stay such."""
+    """Room for a drawing; `stamp` puts its page there, whose lines and letters stay such.
 
-    def __init__(self, path: Path) -> None:
+    alt: what a screen reader says that it shows.
+    """
+
+    def __init__(self, path: Path, alt: str) -> None:
         super().__init__()
+        self.alt = alt
         self.page = PdfReader(path).pages[0]
         wide, high = (float(length) for length in self.page.mediabox[2:])
         self.scale = min(1, WIDTH / wide, 90 * mm / high)
@@ -259,42 +284,49 @@ class Picture(Flowable):
 
     def draw(self) -> None:
         self.number = self.canv.getPageNumber()
-        self.place = self.canv.absolutePosition(0, 0)
+        x, y = self.place = self.canv.absolutePosition(0, 0)
+        box = [x, y, x + self.width, y + self.height]
+        attributes = {"/Alt": self.alt, "/A": {"/O": "/Layout", "/BBox": box}}
+        self.begin = Element("Figure", None, attributes).begin(self.canv)
 
 
-def stamp(path: Path, story: list[Flowable]) -> None:
-    """Put the drawings into the places that were left for them."""
+def stamp(path: Path, story: list[Flowable], marks: Marks) -> None:
+    """Put the drawings into the places that were left for them, and say what all pieces are."""
     writer = PdfWriter(clone_from=path)
     for part in story:
         if isinstance(part, Picture):
+            drawn = marked(part.page.get_contents().get_data(), part.begin)
+            part.page[NameObject("/Contents")] = drawn
             moved = Transformation().scale(part.scale).translate(*part.place)
             writer.pages[part.number - 1].merge_transformed_page(part.page, moved)
+    write_tags(writer, marks)
     writer.write(path)
 
 
-def picture(name: str, folder: Path) -> Iterator[Flowable]:
+def picture(name: str, folder: Path, language: str) -> Iterator[Flowable]:
     """The picture of a lesson at its own size, or as wide as the page."""
     if name in handout_pictures.DRAWN:
-        drawn = handout_pictures.DRAWN[name]().save(folder / f"{name}.pdf")
-        yield from (Picture(Path(drawn)), Spacer(1, 10))
+        drawing = handout_pictures.DRAWN[name]()
+        alt = drawing.picture.alt()[language == "zh"]
+        yield from (Picture(Path(drawing.save(folder / f"{name}.pdf")), alt), Spacer(1, 10))
 
 
 def sheet(path: Path, language: str, folder: Path) -> list[Flowable]:
     """Everything on the hand-out of a lesson."""
     about, words = lesson(path, language), WORDS[language]
     big, head = style(20, language), style(13, language, spaceBefore=8, keepWithNext=1)
-    story = [Paragraph(markup(about.title), big), *flow(about.promise, language)]
-    story += picture(f"L{path.name[:2]}", folder)
+    story = [Text(markup(about.title), big, element=Element("H1")), *flow(about.promise, language)]
+    story += picture(f"L{path.name[:2]}", folder, language)
     title, *recap = about.recap
-    story.append(Paragraph(markup(title.removeprefix("## ")), head))
+    story.append(Text(markup(title.removeprefix("## ")), head, element=Element("H2")))
     for block in recap[:-2]:
         story += flow(block, language)
     terms = words["comma"].join(words["term"].format(*pair) for pair in about.terms)
-    story.append(Paragraph(words["terms"] + markup(terms), style(10.5, language)))
-    exercise = [Paragraph(markup(about.heading), head)]
+    story.append(Text(words["terms"] + markup(terms), style(10.5, language)))
+    exercise = [Text(markup(about.heading), head, element=Element("H2"))]
     for kind, block in about.exercise:
         exercise += [lines_of_code(block)] if kind == "code" else flow(block, language)
-    exercise.append(Paragraph(markup(recap[-1]), style(8, language, textColor="#57606A")))
+    exercise.append(Text(markup(recap[-1]), style(8, language, textColor="#57606A")))
     # Where it doesn't fit below the rest, it begins a page: a line or two alone fill none.
     high = sum(part.wrapOn(None, WIDTH, A4[1])[1] + 8 for part in exercise)
     kept = [KeepTogether(exercise)] if high < A4[1] - 2 * MARGIN else exercise
@@ -308,15 +340,27 @@ def terms_of(language: str) -> list[Flowable]:
     if language == "zh":
         # This encoding has the common characters in the order of their sound.
         told = sorted(((zh, en, name) for en, zh, name in told), key=lambda r: r[0].encode("gbk"))
-    cells = [[Paragraph(markup(cell), plain) for cell in row] for row in (words["columns"], *told)]
+    whole, other = Element("Table"), "en" if language == "zh" else "zh"
+
+    def line(kind: str, row: Sequence[str], attributes: Sequence[dict[str, Any]]) -> list[Text]:
+        above = Element("TR", whole)
+        elements = [Element(kind, above, told) for told in attributes]
+        return [Text(markup(c), plain, element=e) for c, e in zip(row, elements, strict=True)]
+
+    heads = [{"/A": {"/O": "/Table", "/Scope": "/Column"}}] * 3
+    cells = [line("TH", words["columns"], heads)]
+    cells += (line("TD", row, [{}, {"/Lang": other}, {}]) for row in told)
     table = Table(cells, colWidths=[WIDTH * part for part in (0.48, 0.4, 0.12)], repeatRows=1)
     lines = [("LINEBELOW", (0, 0), (-1, -1), 0.4, "#D0D7DE"), ("VALIGN", (0, 0), (-1, -1), "TOP")]
     table.setStyle(lines)
-    return [Paragraph(words["glossary"], style(20, language)), table]
+    return [Text(words["glossary"], style(20, language), element=Element("H1")), table]
 
 
 def write(path: Path, title: str, story: list[Flowable], language: str) -> None:
+    marks: Marks = defaultdict(list)
+
     def foot(canvas: Canvas, document: BaseDocTemplate) -> None:
+        begin_page(canvas, marks)
         canvas.setFont(TEXT, 8)
         canvas.drawString(MARGIN, 10 * mm, title)
         canvas.drawRightString(A4[0] - MARGIN, 10 * mm, str(document.page))
@@ -324,9 +368,9 @@ def write(path: Path, title: str, story: list[Flowable], language: str) -> None:
     told = {"title": title, "author": AUTHORS, "lang": language}
     document = BaseDocTemplate(str(path), pagesize=A4, invariant=1, **told)
     frame = Frame(MARGIN, MARGIN, WIDTH, A4[1] - 2 * MARGIN, 0, 0, 0, 0)
-    document.addPageTemplates(PageTemplate(frames=[frame], onPage=foot))
+    document.addPageTemplates(PageTemplate(frames=[frame], onPage=foot, onPageEnd=end_page))
     document.build(list(story))  # which it takes out of the list
-    stamp(path, story)
+    stamp(path, story, marks)
 
 
 def main(folder: Path, language: str, *names: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lessons import LESSONS, ROOT
@@ -96,6 +98,59 @@ def test_a_sheet_says_who_wrote_it_and_its_picture_is_of_lines_and_letters(made:
         assert reader.trailer["/Root"]["/Lang"] == path.stem[-2:]
         assert [list(page.images) for page in reader.pages] == [[]] * len(reader.pages)
         assert "Mul" in reader.pages[0].extract_text(), "on the card of the operator"
+
+
+def marks(page: pypdf.PageObject) -> set[int | str | None]:
+    """The numbers of the marked pieces of a page, "artifact", and None if a thing has no mark."""
+    found: set[int | str | None] = set()
+    inside: list[int | str] = []
+    for operands, operator in pypdf.generic.ContentStream(page["/Contents"], page.pdf).operations:
+        if operator in (b"BMC", b"BDC"):
+            inside.append(operands[1]["/MCID"] if operator == b"BDC" else "artifact")
+            found.add(inside[-1])
+        elif operator == b"EMC":
+            inside.pop()
+        elif operator in b"Tj TJ ' S s f F f* B B* b b* sh Do EI".split():
+            (mark,) = inside or [None]  # none lies in another
+            found.add(mark)
+    assert not inside
+    return found
+
+
+def leaves(element: Any) -> Iterator[tuple[Any, Any, int]]:
+    """The pieces below an element: whose each is, on which page, and its number there."""
+    for kid in (kid.get_object() for kid in element["/K"]):
+        if "/MCID" in kid:
+            yield element, kid["/Pg"], kid["/MCID"]
+        else:
+            assert kid.raw_get("/P") == element.indirect_reference
+            yield from leaves(kid)
+
+
+def test_a_pdf_says_what_each_piece_is_and_in_which_order_to_read_it(made: Path) -> None:
+    kinds = {}
+    for path in made.glob("*.pdf"):
+        reader = pypdf.PdfReader(path)
+        root = reader.trailer["/Root"]
+        assert root["/MarkInfo"]["/Marked"]
+        assert root["/ViewerPreferences"]["/DisplayDocTitle"]
+        found = list(leaves(root["/StructTreeRoot"]))
+        read = [(reader.get_page_number(page), mark) for _, page, mark in found]
+        above = iter(root["/StructTreeRoot"]["/ParentTree"]["/Nums"])
+        above = {key: kept.get_object() for key, kept in zip(above, above, strict=True)}
+        for page in reader.pages:
+            there = [element for element, page_, _ in found if page_ == page]
+            assert above[page["/StructParents"]] == [part.indirect_reference for part in there]
+            assert marks(page) == {"artifact", *range(len(there))}, "all is marked"
+        assert read == sorted(read), "down each page"
+        kinds[path.stem] = [element["/S"] for element, _, _ in found]
+        for alt in (element["/Alt"] for element, _, _ in found if element["/S"] == "/Figure"):
+            assert bool(re.search(CHINESE, alt)) == path.stem.endswith("zh")
+    rows = len(handouts.glossary.rows())
+    for language in LANGUAGES:
+        assert kinds[f"L04_{language}"][:4] == ["/H1", "/P", "/Figure", "/H2"]
+        assert {"/LBody", "/Code", "/H3"} <= set(kinds[f"L12_{language}"])
+        assert kinds[f"glossary_{language}"] == ["/H1", *["/TH"] * 3, *["/TD"] * 3 * rows]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
