@@ -206,7 +206,7 @@ def style(size: float, language: str, **more: object) -> ParagraphStyle:
 
 
 class Text(Tagged, Paragraph):
-    """A paragraph that belongs to an element of the document, one of its own unless one is named."""
+    """A paragraph that belongs to an element of the document, to a new one if none is named."""
 
     def __init__(self, *told: Any, element: Element | None = None, **more: Any) -> None:
         super().__init__(*told, **more)
