@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
+from textwrap import shorten
 from typing import Any
 
 from minigrad.core import Op, ancestors
@@ -100,7 +101,8 @@ def expect_node(what: str, x: Any, graph: Graph | None = None) -> Node:
         raise x.refusal(what)
     node = x if isinstance(x, Node) else (graph or get_default_graph()).lifted(x)
     if node is None:
-        raise GraphError("not_a_node", what=what, value=repr(x)[:60], defined=here())
+        value = shorten(repr(x), 60, placeholder="…")
+        raise GraphError("not_a_node", what=what, value=value, defined=here())
     return node
 
 

@@ -91,13 +91,11 @@ def contains_gap(function: FunctionType) -> bool:
 @lru_cache(256)
 def _code_contains_gap(code: CodeType, filename: str) -> bool:
     """Return whether code has a gap; cached by file too, because alike pieces of code are equal."""
-    parts = function_asts(code)
-    for part in parts:
-        indices = [node.slice for node in ast.walk(part) if isinstance(node, ast.Subscript)]
-        used = {id(node) for index in indices for node in ast.walk(index)}
-        if any(_is_gap(node) and id(node) not in used for node in ast.walk(part)):
-            return True
-    return not parts and Ellipsis in code.co_consts
+    nodes = [node for part in function_asts(code) for node in ast.walk(part)]
+    indices = [node.slice for node in nodes if isinstance(node, ast.Subscript)]
+    used = {id(node) for index in indices for node in ast.walk(index)}
+    gaps = [node for node in nodes if _is_gap(node) and id(node) not in used]
+    return bool(gaps) if nodes else Ellipsis in code.co_consts
 
 
 def without_return(start: FunctionType) -> list[str]:

@@ -45,24 +45,24 @@ class Comparison:
         if not len(items):
             return _row_at(at, "check_none", "check_none_at", wanted=len(expected))
         if len(items) != len(expected):
-            return _row_at(
-                at, "check_length", "check_length_at", count=len(items), wanted=len(expected)
-            )
+            counts = {"count": len(items), "wanted": len(expected)}
+            return _row_at(at, "check_length", "check_length_at", **counts)
         return None
 
     def _describe_value(self, got: Any, want: Any, at: Pair) -> Pair | None:
         """Describe a wrong value that is no list, or that should be one and is not."""
         expected = items_of(want)
         if expected is not None and len(expected) > 1:
-            return _row_at(
-                at, "check_several", "check_several_at", value=self.brief(got), wanted=len(expected)
-            )
+            counts = {"value": self.brief(got), "wanted": len(expected)}
+            return _row_at(at, "check_several", "check_several_at", **counts)
         if not at[0]:
             return None
         shown = self.words or isinstance(scalar_to_python(want), Number)
         key = "check_first_number" if shown else "check_first"
         key = "check_not" if want is True and at[0] != at[1] else key
         key = "check_list" if isinstance(want, list) and items_of(got) is None else key
+        if re.fullmatch(r"-?[\d.]+", at[0]):  # "`10` is 2" would be a riddle
+            at = f"result` for `{at[0]}", f"{at[1]} 的结果"
         return row(key, at=at, value=self.brief(got), want=self.brief(want))
 
     def _describe_first_key(self, got: Any, want: Any, at: Pair) -> Pair | None:

@@ -154,9 +154,8 @@ def _read_engine_text() -> str:
 
 
 def _load_error(problem: str | Pair, line: int) -> ValueError:
-    return ValueError(
-        row_text("engine_unreadable", file=_engine_file(), line=line, problem=problem)
-    )
+    text = row_text("engine_unreadable", file=_engine_file(), line=line, problem=problem)
+    return ValueError(text)
 
 
 def _write_engine(text: str) -> tuple[bool, list[Pair]]:
@@ -290,10 +289,22 @@ def engine_factory_with(lesson: str, functions: Sequence[FunctionType]) -> Calla
         for function in (met for start in functions for met in called_functions(start)):
             for _, name in lookups(function):
                 if name not in vars(module) and name in function.__globals__:
-                    vars(module)[name] = function.__globals__[name]
+                    vars(module)[name] = _counterpart(function.__globals__[name], module)
         return module
 
     return made
+
+
+def _counterpart(value: Any, module: ModuleType) -> Any:
+    """Return what an engine has in the place of something of the notebook's engine.
+
+    It may have a second name there, as in `Error = EngineError`, or be what a class derives from.
+    """
+    if isinstance(value, type) and value.__module__ != module.__name__:
+        bases = tuple(_counterpart(base, module) for base in value.__bases__)
+        return value if bases == value.__bases__ else type(value.__name__, bases, {**vars(value)})
+    known = getattr(value, "__module__", None) == module.__name__
+    return vars(module).get(getattr(value, "__name__", ""), value) if known else value
 
 
 def store_functions(functions: Sequence[FunctionType]) -> tuple[bool, list[Pair]]:
@@ -339,7 +350,7 @@ def _name_and_source(function: FunctionType) -> tuple[str, str]:
             if alone.replace(co_flags=code.co_flags) == code:
                 head = f"def {names[0]}({ast.unparse(made.args)}):"
                 return names[0], f"{head}\n    return {ast.unparse(made.body)}\n"
-    raise ValueError(row_text("engine_no_function", name=name))
+    raise ValueError(row_text("engine_no_function", name=[*names, name][0]))
 
 
 def _is_provided_by_engine(function: FunctionType) -> bool:
@@ -368,11 +379,7 @@ def _unknown_name(functions: Sequence[FunctionType], there: Mapping[str, Any]) -
 def _ownership_lines(lesson: str, own: Mapping[str, EnginePart]) -> list[Pair]:
     """List which functions of earlier lessons are the learner's, and which are ours."""
     before = [name for name, part in template()[1].items() if part.lesson < lesson]
-    lines = []
-    for key, names in {
-        "engine_yours": [name for name in before if name in own],
-        "engine_ours": [name for name in before if name not in own],
-    }.items():
-        if names:
-            lines.append(row(key, names=", ".join(names)))
-    return lines
+    yours = ", ".join(name for name in before if name in own)
+    ours = ", ".join(name for name in before if name not in own)
+    found = {"engine_yours": yours, "engine_ours": ours}
+    return [row(key, names=names) for key, names in found.items() if names]

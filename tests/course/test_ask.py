@@ -436,6 +436,7 @@ def test_an_error_that_would_fill_the_page_is_cut():
         ({"a": 0}, {"a": [0]}, "First wrong value: `a` is 0; expected a list."),
         (np.eye(2), np.ones((2, 2)), "First wrong value: `[0][1]` is 0.0; expected 1.0."),
         ({"y": 1, "x": 3}, {"x": 6, "y": 1}, "First wrong value: `x` is 3; expected 6."),
+        ({10: -2.0}, {10: 2}, "First wrong value: `result` for `10` is -2.0; expected 2."),
         (
             {"x = 3": {"a": ["c", "0"]}},
             {"x = 3": {"a": ["c", "2"]}},

@@ -130,7 +130,7 @@ WRONG = {
         "    while True:\n        pass",
         "We stopped your code after 20,000 lines.",
     ),
-    "a change": ("    a.name = 'a'\n    return a is b", "`same_work` changes `a`, or something"),
+    "a change": ("    a.name = 'a'\n    return a is b", "`same_work` changes `a`, or a node"),
     "a print": ("    print('here', a)\n    return a is b", "Your code printed: here"),
     "chance": (
         "    seen.append(a)\n    return len(seen) % 3 == 0",
@@ -262,6 +262,14 @@ def test_what_is_right_is_kept_and_said_so(tmp_path, monkeypatch):
     said = repr(lessons.check("L13.core", *written("L13.core", right)))
     assert "Kept: my_engine/engine.py now uses your `break_even`." in said
     assert "return -(-cost" in (tmp_path / "my_engine" / "engine.py").read_text("utf-8")
+
+
+def test_a_helper_that_no_cell_defines_is_refused_by_its_name():
+    """The engine keeps text, and that of a closure lacks what it closes over."""
+    source = "def made():\n    k = 1\n    return lambda a: a.op * k\nkind = made()\n"
+    source += "def same_work(a, b):\n    return kind(a) == kind(b)"
+    with pytest.raises(ValueError, match="`kind` isn't a function written with `def`"):
+        lessons.check("L08.core", *written("L08.core", source))
 
 
 def test_another_function_is_not_taken_for_the_answer():

@@ -192,17 +192,16 @@ def find_difference(
     """Return the first fact that differs from ours; None if all agree."""
     if isinstance(got.error, TooManyLines):
         own = own_lines(got.error, functions)
-        again = [
-            row("exercise_recursion", name=n, code=c) for _, n, c in own[:1] if len(own) > DEEP
-        ]
+        deep = own[:1] if len(own) > DEEP else []
+        again = [row("exercise_recursion", name=n, code=c) for _, n, c in deep]
         return WrongFact("", [row("exercise_lines", lines=f"{lines:,}"), *again])
     if isinstance(got.error, Borrowed):
         return WrongFact("", [row("exercise_borrowed", name=str(got.error))])
     if isinstance(got.error, TimeLimitExceeded):
         return WrongFact("", [row("exercise_endless", seconds=SECONDS)])
     if isinstance(got.error, Mutated):
-        function, name = got.error.args
-        key = "exercise_changed" if name else "exercise_reused"
+        function, name, node = got.error.args
+        key = "exercise_on_node" if node else "exercise_changed" if name else "exercise_reused"
         return WrongFact("", [row(key, function=function, name=name)])
     refused, error = want.get("raised"), got.error
     if refused and "raised" not in got.facts:

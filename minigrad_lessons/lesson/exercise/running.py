@@ -32,7 +32,7 @@ class Unquoted(str):
 
 
 class Mutated(Exception):
-    """A function changed a parameter, or without one what it returned before: their names."""
+    """A function changed a parameter, or what it returned before: both names; is it a node?"""
 
 
 class RunResult(NamedTuple):
@@ -128,7 +128,7 @@ def forbid_changes(function: Callable[..., Any], file: str) -> Callable[..., Any
         result = function(*args, **kwargs)
         for name, x in known.items():
             if snapshot(x) != before[name]:
-                raise Mutated(function.__name__, name)
+                raise Mutated(function.__name__, name, is_node(x))
         results[:] = [*results[-2:], result]
         return result
 
