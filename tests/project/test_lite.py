@@ -15,11 +15,13 @@ import zipfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from lessons import ROOT
 from looks import violations
 
+from minigrad_lessons.opening import EXTENSION
 from viz.picture import layout
 
 sys.path.insert(0, str(ROOT / "docs"))
@@ -28,7 +30,7 @@ import front
 import packages
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 PARTS = ROOT / "docs" / "lite"
 CDN = "address/of/a/cdn/"
@@ -257,6 +259,102 @@ def shown(page: Page) -> str:
     assert len(found) > 8
     (language,) = set(found)
     return str(language)
+
+
+@pytest.fixture
+def loading(page: Page) -> Page:
+    """The page of a lesson while JupyterLab loads: it has the picture and the line, and no more."""
+    there = {
+        "/lab/index.html": "<!doctype html><body><script type=module src=progress.mjs></script>",
+        "/lab/progress.mjs": (PARTS / "progress.mjs").read_text("utf-8"),
+        "/files/pictures/both_ways_en.svg": PICTURE.read_text("utf-8"),
+    }
+    types = {"html": "text/html", "mjs": "text/javascript", "svg": "image/svg+xml"}
+
+    def answer(route: Route) -> None:
+        name = urlsplit(route.request.url).path
+        kind = types[name.rpartition(".")[2]]
+        route.fulfill(status=200 if name in there else 404, body=there.get(name), content_type=kind)
+
+    page.emulate_media(reduced_motion="no-preference")
+    page.route("http://site/**", answer)
+    page.goto("http://site/lab/index.html?path=L00.ipynb")
+    page.wait_for_function(f"{MOVES}?.length > 10")
+    return page
+
+
+PICTURE = ROOT / "notebooks" / "pictures" / "both_ways_en.svg"
+MOVES = "document.querySelector('.mg-start object').contentDocument?.getAnimations()"
+NOTEBOOK = """async (svg) => {
+    const notebook = document.createElement("div");
+    notebook.className = "jp-Notebook";
+    notebook.innerHTML = '<p class="jp-Cell"><img></p><i class="jp-KernelStatus-spinner"></i>';
+    document.body.append(notebook);
+    notebook.querySelector("img").src = `data:image/svg+xml;base64,${btoa(svg)}`;
+}"""
+STILL = "atob(document.querySelector('.jp-Cell img').src.split(',')[1]).includes('* { animation')"
+SAYS = "new BroadcastChannel('minigrad-start').postMessage({ asked: 9, came: 9, ready: %s })"
+
+
+@pytest.mark.browser
+def test_while_a_lesson_loads_a_file_moves_the_picture_on_and_nothing_else_moves(
+    loading: Page,
+) -> None:
+    """Frames that a processor composes would take a quarter of the time to the first drawing."""
+    page, times = loading, f"{MOVES}.map((move) => move.currentTime)"
+    assert page.evaluate(f"{MOVES}.every((move) => move.playState === 'paused')")
+    before = page.evaluate(times)
+    page.evaluate("fetch('../files/pictures/both_ways_en.svg?again')")
+    page.wait_for_function(f"{times}[0] > {before[0]}")
+    assert page.evaluate(times) == [time + 60 for time in before]
+    page.evaluate(
+        NOTEBOOK, PICTURE.read_text("utf-8").encode("ascii", "xmlcharrefreplace").decode()
+    )
+    page.wait_for_function(STILL)
+    moving = "document.getAnimations().length"
+    assert page.evaluate(moving) == 0
+    place = page.locator(".mg-start")
+    page.evaluate(SAYS % "false")
+    page.wait_for_function("document.querySelector('.mg-start').innerText.includes('9 of 9 files')")
+    page.evaluate(SAYS % "true")
+    page.wait_for_function("document.querySelector('.mg-start').innerText.includes('busy')")
+    assert page.evaluate(STILL), "until it waits for the reader"
+    page.evaluate("document.querySelector('.jp-KernelStatus-spinner').remove()")
+    page.wait_for_function(f"!({STILL})")
+    assert place.is_hidden()
+    page.evaluate(SAYS % "false")
+    page.wait_for_function("!document.querySelector('.mg-start').hidden")
+    page.evaluate(SAYS % "true")
+    page.wait_for_function("document.querySelector('.mg-start').hidden", timeout=5000)
+
+
+APP = """async () => {
+    const calls = [];
+    const session = { dispose: () => calls.push("disposed") };
+    const sessions = { startNew: async (told) => (calls.push(told), session) };
+    const { promise: started, resolve: start } = Promise.withResolvers();
+    const restored = new Promise(() => {});
+    const { default: plugin } = (await window._JUPYTERLAB["minigrad-lessons"].get())();
+    plugin.activate({ started, restored, serviceManager: { sessions }, shell: {} });
+    const early = calls.length;
+    start();
+    await new Promise(setTimeout);
+    return [early, calls];
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("query", ["?path=course/L00.ipynb", ""])
+def test_python_starts_in_the_browser_before_its_notebook_is_there(
+    query: str, loading: Page
+) -> None:
+    """Its name and path are those that the notebook asks for; a server's JupyterLab names none."""
+    loading.evaluate(f"history.replaceState(null, '', location.pathname + '{query}')")
+    loading.add_script_tag(path=Path(EXTENSION, "minigrad-lessons", "language.js"))
+    early, calls = loading.evaluate(APP)
+    assert early == 0, "nothing can start a kernel yet"
+    told = {"name": "L00.ipynb", "path": "course/L00.ipynb", "type": "notebook"}
+    assert calls == ([{**told, "kernel": {"name": "python"}}, "disposed"] if query else [])
 
 
 ZIP = """

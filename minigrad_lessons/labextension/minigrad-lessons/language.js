@@ -21,8 +21,19 @@ function makeRoom({ commands, restored, shell }) {
   for (const act of ["pointerdown", "keydown"]) addEventListener(act, leave, { capture: true, once: true });
 }
 
+/** Start Python while the notebook that the address names is still on its way; it finds it running. */
+async function startPython({ started, serviceManager: { sessions } }) {
+  const path = new URLSearchParams(location.search).get("path"); // as the browser version has it
+  if (!path?.endsWith(".ipynb")) return;
+  await started;
+  const name = path.split("/").pop();
+  const session = await sessions.startNew({ name, path, type: "notebook", kernel: { name: "python" } });
+  session.dispose(); // the notebook has a connection of its own, which widgets talk to
+}
+
 function activate(app) {
   makeRoom(app);
+  startPython(app);
   const root = document.documentElement;
   const style = document.createElement("style");
   style.textContent = [["en", "zh"], ["zh", "en"]].map(([shown, hidden]) =>
