@@ -83,11 +83,13 @@ SETTINGS = {
 
 # The debugger asks each kernel for its state, and calls it an error when the notebook closes
 # meanwhile. The toolbar of a cell is made anew wherever a key goes, and is a fifth of its work.
-# The splash screen is taken away twice when two themes are chosen within 200 ms, an error, too.
+# The splash screen is taken away twice when two themes are chosen within 200 ms, an error, too. To
+# look for language servers, the server starts Node.
 WITHOUT = [
     "@jupyterlab/apputils-extension:splash",
     "@jupyterlab/cell-toolbar-extension",
     "@jupyterlab/debugger-extension",
+    "@jupyterlab/lsp-extension",
 ]
 
 # The server ends when its standard input does, that is also when pytest itself is killed. Leaving
@@ -174,6 +176,7 @@ class Lab:
             "--LabApp.expose_app_in_browser=True",
             f"--LabApp.extra_labextensions_path={EXTENSION}",
             "--JupyterNotebookApp.expose_app_in_browser=True",
+            "--ServerApp.jpserver_extensions=jupyter_lsp=False",
         ]
         # Its own group: Ctrl-C is for pytest, which then ends the server in order.
         apart = (

@@ -426,9 +426,10 @@ def hasten(lab: Lab) -> Iterator[Hasten]:
 
 
 @pytest.mark.parametrize(
-    "name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.exhaustive) for name in NAMES[1:])]
+    "name",
+    ["tour", *(pytest.param(name, marks=EXHAUSTIVE) for name in NAMES if name != "tour")],
 )
-def test_it_is_on_the_first_screen_of_jupyterlab_before_anything_runs(
+def test_it_plays_on_the_first_screen_before_anything_runs_and_again_by_its_link(
     page: Page, lab: Lab, hasten: Hasten, name: str
 ) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
@@ -444,11 +445,7 @@ def test_it_is_on_the_first_screen_of_jupyterlab_before_anything_runs(
     page.wait_for_timeout(1000 * seconds)
     assert filled(image.screenshot()) > 0.02, "it has played by itself"
 
-
-def test_its_link_in_jupyterlab_plays_it_again(page: Page, lab: Lab, hasten: Hasten) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
     seconds = hasten(3)  # its beginning is to be seen, too
-    open_next(page, lab, "tour.ipynb")
     link = page.get_by_role("link", name="▶ play it again").first
     page.wait_for_function("a => a.href", arg=link.element_handle())
     link.click()
@@ -574,7 +571,7 @@ def test_on_a_phone_the_notebook_has_the_room_of_the_lists_beside_it(
     lab: Lab, jupyterlab: Page
 ) -> None:
     page = jupyterlab
-    open_next(page, lab, "tour.ipynb")
+    open_next(page, lab, "index.ipynb")
     page.evaluate("window.jupyterapp.shell.expandLeft()")
     width = "document.querySelector('.jp-Notebook').getBoundingClientRect().width"
     assert page.evaluate(width) < 1200
@@ -974,8 +971,8 @@ SELECTED = """async place => {
 }"""
 
 
-@pytest.mark.parametrize("code", ["en", "zh"])
-@pytest.mark.cases(2)
+@IN_ONE
+@pytest.mark.parametrize("code", ["en", pytest.param("zh", marks=EXHAUSTIVE)])
 def test_shift_enter_only_goes_down(notebook: Page, code: str) -> None:
     """From cell to cell, each of them in sight, and never back to the top of the page."""
     if notebook.locator(".mg-language").count():
