@@ -124,11 +124,11 @@ def forbid_changes(function: Callable[..., Any], file: str) -> Callable[..., Any
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         known = {"": results, **dict(zip(function.__code__.co_varnames, args, strict=False))}
-        before = {name: snapshot(x) for name, x in known.items()}
+        before = snapshot(known)
         result = function(*args, **kwargs)
-        for name, x in known.items():
-            if snapshot(x) != before[name]:
-                raise Mutated(function.__name__, name, is_node(x))
+        if snapshot(known) != before:
+            name = next(n for n, x in known.items() if {**before, **snapshot(x)} != before)
+            raise Mutated(function.__name__, name, is_node(known[name]))
         results[:] = [*results[-2:], result]
         return result
 
@@ -139,11 +139,13 @@ def forbid_changes(function: Callable[..., Any], file: str) -> Callable[..., Any
 
 
 def snapshot(value: Any) -> Mapping[int, Any]:
-    """Return the contents of a value; two snapshots are equal if nothing changed in between."""
+    """Return the contents of a value; two snapshots are equal if nothing changed in between.
+
+    It calls no function of Python: while an answer runs, each call is traced.
+    """
     seen: dict[int, Any] = {}
     todo = [value]
-    while todo:
-        x = todo.pop()
+    for x in todo:
         if id(x) in seen:
             continue
         if type(x) in CONSTANT:
@@ -153,12 +155,12 @@ def snapshot(value: Any) -> Mapping[int, Any]:
             parts = [*x, *x.values()]
         elif isinstance(x, (list, tuple, set)):
             parts = [*x]
-        elif is_node(x):
-            parts = [part for name, part in sorted(vars(x).items()) if name != "line"]
+        elif hasattr(x, "op") and hasattr(x, "inputs"):  # a node
+            parts = [*map(vars(x).__getitem__, sorted(vars(x).keys() - {"line"}))]
         else:
             seen[id(x)] = x.tobytes() if isinstance(x, np.ndarray) else repr(x)
             continue
-        seen[id(x)] = [id(part) for part in parts]
+        seen[id(x)] = [*map(id, parts)]
         todo += parts
     return seen
 
