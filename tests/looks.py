@@ -105,7 +105,7 @@ FAINT = """() => {
 
 LOOK = [
     (".mg-player", "color", ".mg-player", "backgroundColor"),
-    (".mg-drawing .mg-sign", "fill", ".mg-graph", "backgroundColor"),
+    (".mg-drawing :not(.mg-absent) > .mg-sign", "fill", ".mg-graph", "backgroundColor"),
     (".mg-player button", "color", ".mg-player button", "backgroundColor"),
 ]
 

@@ -283,7 +283,7 @@ WORDS: dict[str, Maker] = {
     "quiz": lambda: lessons.quiz("L00.1", "L00.2", answers="AB"),
     "order": lambda: lessons.order("L00.6", [6, 4]),
     "claims": claims,
-    "check": lambda: lessons.check("L00.faded.1", 20, 20),
+    "check": lambda: lessons.check("L00.faded.1", {5: 20, -1: 2}, {5: 20, -1: 2}),
     "beside": lambda: lessons.beside("L01"),
     "animate": lambda: viz.animate(lambda x: x * x + 3, 2.0),
 }

@@ -223,6 +223,7 @@ def test_small_cards_and_frames_keep_their_words_and_tips(page: Page) -> None:
     inside = page.locator("g.cluster").evaluate_all(beyond)
     assert len(inside) == 2
     assert min(inside) > 4, inside
+    page.set_viewport_size({"width": 390, "height": 780})
     page.goto(saved("passes").as_uri())
     painted(page)
     tip = page.locator("g.edge.mg-new > .mg-tip").first

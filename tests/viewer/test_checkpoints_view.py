@@ -97,7 +97,7 @@ def test_the_area_has_a_corner_for_each_step_and_the_budget_is_a_line() -> None:
         points = re.search(r'points="([^"]+)"', panel.svg)[1].split()
         assert len(points) == 2 * steps + 2
         assert panel.svg.count("<polygon") == 1 + (i > 0), "and what it takes without a budget"
-        assert ("grey: without a budget, " in panel.svg) == (i > 0)
+        assert ("within the budget: " in panel.svg) == (i > 0)
         dashes = re.findall("stroke-dasharray:([^;]+)", panel.svg)
         assert len([dash for dash in dashes if dash != "none"]) == (1 if i == 0 else 2)
         texts = re.findall("<text[^>]*>(.*?)</text>", panel.svg)

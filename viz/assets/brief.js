@@ -178,7 +178,8 @@ function brief(g, scale) {
   for (const part of ["value", "grad"])
     g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part || (beside && part === "value")));
   const shown = lines[0].text ? some.filter(({ name }) => !without.includes(name)) : []; // the name first
-  const word = most > Math.max(shown.length, pictures.length ? 2 : 1) && shown.length && !g.matches(".mg-gone") && g.querySelector(".mg-word");
+  if (shown.length > 1 && g.matches(".mg-changed.mg-kind-constant")) shown.shift(); // its value says it, and what it was
+  const word = most > Math.max(shown.length, pictures.length ? 2 : 1) && shown.length && g.querySelector(".mg-word");
   const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
   if (became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
   if (became.length) shown.unshift({ name: "word", text: "" });

@@ -57,6 +57,8 @@ function pane(data, parent, choose, scale, each) {
   let parts = []; // nodes and arrows of the drawing: their classes, and what was written in them
   /** @type {Element[]} */
   let about = []; // what the scene is about
+  /** @type {{frame: Element, inside: Element[]}[]} */
+  let frames = []; // arms and bodies of the drawing, and the cards in each
   // A notebook may put a board on the page when it is made: only then can anything come into view.
   const sized = new ResizeObserver(() => {
     if (!drawing.clientWidth) return;
@@ -82,6 +84,10 @@ function pane(data, parent, choose, scale, each) {
       said: "",
       seen: "",
     }));
+    frames = [...drawing.querySelectorAll("g.cluster")].map((frame) => {
+      const around = extent(frame);
+      return { frame, inside: [...drawing.querySelectorAll("g.node")].filter((g) => within(extent(g), around, 0)) };
+    });
     if (!picture) return;
     for (const g of /** @type {NodeListOf<SVGGElement>} */ (drawing.querySelectorAll("g.node"))) {
       g.setAttribute("tabindex", "0");
@@ -144,6 +150,10 @@ function pane(data, parent, choose, scale, each) {
         }
         if (part.card && (look !== part.look || said !== part.said || seen !== part.seen)) renewBrief(part.g);
         Object.assign(part, { look, said, seen });
+      }
+      for (const { frame, inside } of frames) {
+        frame.classList.toggle("mg-untaken", inside.length > 0 && inside.every((g) => panel.marks[g.id] === "ghost"));
+        frame.classList.toggle("mg-taken", inside.some((g) => panel.marks[g.id] === "ran"));
       }
       even(drawing);
       if (zoom?.scale) badges(drawing, zoom.scale);

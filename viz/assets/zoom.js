@@ -89,6 +89,7 @@ function zoomable(box, shared, words) {
     box.classList.toggle("mg-brief", scale < SIGNED || compact());
     const looks = box.closest(".mg-player")?.classList;
     looks?.toggle("mg-unseen", scale < PICTURED * (looks.contains("mg-unseen") ? SURE : 1)); // its swatches
+    if (scale < NEAR) sharpen(box);
     recount(box);
     abridge(box, scale);
     even(box);
@@ -119,6 +120,17 @@ function zoomable(box, shared, words) {
   /** @type {Zoom} */
   const self = { box, scale: 0, apply, fits, whole };
   return self;
+}
+
+/** Let heads of arrows grow backwards from their points, which stay at the cards. @param {HTMLElement} box */
+function sharpen(box) {
+  for (const tip of /** @type {NodeListOf<SVGElement>} */ (box.querySelectorAll(".mg-tip:not([style]), .mg-lane-tip:not([style])"))) {
+    const [way, corners] = [tip.previousElementSibling, tip].map((path) => numbers(path, "d"));
+    const ends = [way.slice(0, 2), way.slice(-2)];
+    const far = (/** @type {number} */ i) => Math.min(...ends.map(([x, y]) => Math.hypot(corners[i] - x, corners[i + 1] - y)));
+    const at = [0, 2, 4].reduce((a, b) => (far(b) > far(a) ? b : a));
+    tip.style.transformOrigin = `${corners[at]}px ${corners[at + 1]}px`;
+  }
 }
 
 /**

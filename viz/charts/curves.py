@@ -160,9 +160,7 @@ def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair) ->
     panels = np.ravel(figure.subplots(len(parts), 1, sharex=True, gridspec_kw={"hspace": FOLD}))
     for k, (axes, part) in enumerate(zip(panels, parts, strict=True)):
         _draw(axes, part, i, part.claim if k else part.y)
-    end = max(len(values) for part in parts for _, values in part.lines) - 1
-    ticks = np.array(mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(0, end))
-    panels[-1].set_xticks([*ticks[(ticks >= 0) & (ticks <= end - ticks[1] / 2)], end])
+    panels[-1].xaxis.set_major_locator(mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
     panels[-1].set_xlabel(x[i])
 
 
@@ -171,7 +169,7 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     colors = colors_of([n[0] for n, _ in part.lines])
     if part.gradient:
         colors = [GRADIENTS[k % len(GRADIENTS)][0] for k in range(len(names))]
-    axes.yaxis.set_major_locator(mpl.MaxNLocator(5))
+    axes.yaxis.set_major_locator(mpl.MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     wide = 1.5 + HALO * np.array(_cover_counts([v for _, v in names], part.logy))
     for k, (name, values) in enumerate(part.lines):
         at = np.unique([*range(0, len(values), -(-len(values) // POINTS)), len(values) - 1])
@@ -184,8 +182,8 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     if part.logy:
         _logarithmic(axes)
     low, high = axes.get_ylim()
-    if not part.logy and 0 < low < high / 2:
-        axes.set_ylim(0, high)
+    high = axes.dataLim.y1 if axes.dataLim.height > 0 else high  # no axis above what is drawn
+    axes.set_ylim(0 if not part.logy and 0 < low < high / 2 else low, high)
     axes.yaxis.set_major_formatter(lambda tick, _: spoken(float(tick)))
     log = row("chart_log", what=above) if part.logy else above
     caption(axes, log[i])

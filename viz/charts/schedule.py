@@ -232,14 +232,14 @@ def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
     pairs = [(at[n], t) for t in tasks for n in t.after if n in at and at[n].device != t.device]
     if len(pairs) > ARROWS:
         return 0
-    ink = theme.TOKENS["ink"][0]
+    look: dict[str, Any] = {"arrowstyle": "-|>", "lw": 1.4, "mutation_scale": 12, "shrinkA": 0}
+    look |= {"color": theme.TOKENS["ink"][0], "shrinkB": 2}
     for one, other in pairs:
         side = 0.36 if one.device > other.device else -0.36
-        look: dict[str, Any] = {"arrowstyle": "-|>", "color": ink, "lw": 1.4, "mutation_scale": 12}
-        look |= {"shrinkA": 0, "shrinkB": 0}
-        # From where one ends to where the other begins, through the gap.
-        begin = one.end * scale, one.device - side
-        end = other.start * scale, other.device + side
+        # From the end of one to the beginning of the other, through the gap.
+        near = [min(t.cost * scale / 2, 0.03 * axes.get_xlim()[1]) for t in (one, other)]
+        begin = one.end * scale - near[0], one.device - side
+        end = other.start * scale + near[1], other.device + side
         axes.annotate("", end, begin, arrowprops=look)
     return len(pairs)
 

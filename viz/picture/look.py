@@ -92,8 +92,8 @@ RULES: tuple[Rule, ...] = (
     ("mg-changed", "mg-word", {"fill": "ink"}),
     ("mg-origin", "mg-word", {"fill": "bad"}),
     *((f"mg-{kind}", "mg-sign", {"fill": "soft"}) for kind in ("ghost", "gone", "idle")),
-    # What was removed is the ground: its sign is left. A double rim stands for several.
-    *(("mg-gone", f"mg-{part}", {"display": "none"}) for part in ("word", "name", "shape")),
+    # What was removed is the ground: its sign and its word are left. A double rim: several.
+    *(("mg-gone", f"mg-{part}", {"display": "none"}) for part in ("name", "shape")),
     ("mg-gone", "mg-sign", {"font-weight": "400"}),
     ("mg-heir", "mg-halo", {"display": "inline", "stroke": "built", "stroke-width": "1.4"}),
     *((f"mg-{kind}", "mg-line", {"stroke": "line"}) for kind in ("ghost", "absent")),

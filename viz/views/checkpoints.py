@@ -189,25 +189,26 @@ def _area(choice: Choice, first: Choice, peak: Pair) -> str:
     fill, stroke = (f"light-dark({a}, {b})" for a, b in (TINTS["static"], MODES["static"]))
     shapes = [outline(held, fill, stroke)]
     now, at = int(held.max(initial=0)), int(first.planned.held.argmax()) + 0.5
-    key = "checkpoints_before" if budget else "checkpoints_alone"
-    said = html(key, "tspan", size=size(top), now=size(now))
     axis = (0, "0", "start"), (50, html("chart_step", "tspan"), "middle"), (100, str(last), "end")
-    texts = [_text(0, 12, said), *(_text(x, HEIGHT - 6, *words) for x, *words in axis)]
+    texts = [_text(x, HEIGHT - 6, *words) for x, *words in axis]
+    begin = 100 * (boundary or 0) / last + 2
+    texts.append(_text(begin, high(top) - 5, html("checkpoints_before", "tspan", size=size(top))))
     if boundary is not None:
-        shapes.append(_line((boundary, high(0)), (boundary, high(top)), "grad", "2 3"))
+        shapes.append(_line((boundary, high(0)), (boundary, 16), "grad", "2 3"))
         begins = html("chart_backward", "tspan")
-        texts.append(_text(100 * boundary / last, high(top) - 6, begins, "middle", "grad"))
+        texts.append(_text(100 * boundary / last, 12, begins, "middle", "grad"))
     if budget:
         shapes.append(outline(first.planned.held, "none", _color("line")))
         shapes.append(_line((0, high(budget)), (last, high(budget)), "ink", "6 4"))
         limit = html("checkpoints_budget_line", "tspan", size=size(budget))
         line = high(budget) + (-5 if high(budget) > high(top) + 20 else 14)  # clear of other words
         texts.append(_text(100, line, limit, "end", "ink"))
+        within = html("checkpoints_now", "tspan", now=size(now))
+        texts.append(_text(begin, high(0) - 6, within, color=stroke))
         shapes.append(_line((at, high(top)), (at, high(now)), "ink"))
         tip = f'<path d="M-4,-7H4L0,0Z" style="fill:{_color("ink")}"/></svg>'
         texts.append(f'<svg x="{100 * at / last:.1f}%" y="{high(now)}" overflow="visible">{tip}')
-    use = ROWS["checkpoints_use"]
-    label = escape(both((f"{use[0]}: {peak[0]}", f"{use[1]}：{peak[1]}")))
+    label = escape(both(peak))
     return (
         f'<svg role="img" aria-label="{label}" width="100%" height="{HEIGHT}" '
         f'style="display:block;{FONT}"><svg width="100%" height="{HEIGHT}" '
@@ -217,7 +218,7 @@ def _area(choice: Choice, first: Choice, peak: Pair) -> str:
 
 
 def _color(token: str) -> str:
-    return f"var(--mg-{token}, {theme.TOKENS[token][0]})"
+    return f"var(--mg-{token}, {theme.TOKENS[token][0]})" if token in theme.TOKENS else token
 
 
 def _line(a: tuple[float, float], b: tuple[float, float], token: str, dash: str = "none") -> str:

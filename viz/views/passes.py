@@ -96,11 +96,12 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: ResultCheck) -
     sizes = {"before": len(start.nodes), "after": len(last.nodes)}
     facts = [*proof.facts(start, last, start), *(scene.caption for scene in scenes[1:])]
     facts += [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
+    whole = union(*(panel.picture for s in scenes for panel in s.panels if panel.picture))
+    scenes = [replace(s, panels=(replace(s.panels[0], among=whole),)) for s in scenes]
     panel = _panel(start, last, set(), drawn, ROWS["passes_all"])
-    scenes.append(Scene(row("passes_end", **sizes), (panel,), tuple(facts)))
-    panels = [panel for scene in scenes for panel in scene.panels]
-    whole = union(*(panel.picture for panel in panels if panel.picture))
-    return [replace(s, panels=(replace(s.panels[0], among=whole),)) for s in scenes]
+    left = {i: kind for i, kind in panel.marks.items() if kind != "gone"}
+    panel = replace(panel, picture=drawn.of(last), marks=left)  # gathers: what remains is all of it
+    return [*scenes, Scene(row("passes_end", **sizes), (panel,), tuple(facts))]
 
 
 class GraphPictures:
