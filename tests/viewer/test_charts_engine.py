@@ -446,7 +446,7 @@ def test_the_title_counts_what_was_measured_and_a_bar_over_1_says_neither() -> N
     measured = [(0.5, 0.4, 0.7), (0.9, 0.7, 1.3), (1.4, 1.2, 1.6), (0.6, 0.5, 0.7)]
     chart = ratios({"rows": [{"name": "f", "targets": [target(*x)]} for x in measured]})
     assert chart.title == (
-        "Ours against theirs: quicker in 2, slower in 1, 1 too close to call",
+        "Ours against theirs: 2 quicker, 1 slower, 1 too close to call",
         "ours 与 theirs 相比：2 项更快，1 项更慢，1 项测不出差别",
     )
     texts = [t.get_text() for t in drawn(chart).axes[0].texts]

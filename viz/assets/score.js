@@ -415,7 +415,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
   rest.replaceChildren();
   lines.replaceChildren();
   past.replaceChildren();
-  if (!thin) shape("path", { class: "mg-rows-of", d: rows.map((_, i) => `M${at.left} ${row(i)}H${at.wide}`).join("") }, rest);
+  if (!thin) shape("path", { class: "mg-rows-of", d: rows.map((_, i) => `M${at.left} ${row(i)}H${columns ? x(data.frames.length - 0.5) : at.wide}`).join("") }, rest);
   shape("path", { class: "mg-notes-to-come", d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
   // A node that was built first holds no value until it runs; in a column for each call, of that call.
   const held = lives.map(([i, start]) => (plan ? notes.find((note) => note[1] === i && note[2] === "run" && note[5] >= start && drawnLarge(note))?.[5] : start));
