@@ -19,6 +19,48 @@ interface Summary {
   origin?: boolean;
 }
 
+/** The cells of a swatch; `whole`: of integers or truth values, whose colours are their own. */
+interface Raster {
+  kind: string;
+  cells: (number | undefined)[][];
+  whole: boolean;
+}
+
+/** What a saved page says of an output of its program; `forms` by the letter of their sign. */
+interface Said {
+  short: string;
+  long: Pair;
+  raster: Raster | null;
+  beside: string;
+  bad: boolean;
+  decision: number;
+  forms: Record<string, string>;
+}
+
+interface ProgramOutput {
+  shape: number[];
+  dtype: string;
+}
+
+/** A program of a saved page. */
+interface Network {
+  feeds: { name: string; shape: number[] }[];
+  outputs: ProgramOutput[];
+  run(feeds: Record<string, number[]>): number[][];
+}
+
+/** The content of a page for some positions of its sliders. */
+interface ShownPlace {
+  data: any;
+  index: number;
+  outputs: Said[];
+}
+
+interface KeptPlace extends Omit<ShownPlace, "outputs"> {
+  inputs: number[];
+  program: number;
+}
+
 interface PlayedNode {
   label: string;
   title?: Pair | number;

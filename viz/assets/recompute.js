@@ -2,7 +2,10 @@
 // which output of its program, and puts signs there. What is said of a value, and its picture, are
 // those of viz/picture/summary.py and swatch.py.
 
-// A number as Python's format writes it with so many digits ("{:.4g}"); 0: a whole one.
+/**
+ * A number as Python's format writes it with so many digits ("{:.4g}"); 0: a whole one.
+ * @param {number} value @param {number} digits
+ */
 function formatted(value, digits) {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value < 0 ? "-∞" : "∞";
@@ -12,21 +15,26 @@ function formatted(value, digits) {
   const end = exact[0].indexOf(".") + digits; // where the digits that are not written begin
   const half = /^50*$/.test(exact[0].slice(end)) && /[02468]\.?$/.test(exact[0].slice(0, end));
   const [shown, power] = half ? [exact[0].slice(0, end), exact[1]] : value.toExponential(digits - 1).split("e");
-  const short = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
-  if (power < -4 || power >= digits) return `${short(shown)}e${power[0]}${power.slice(1).padStart(2, "0")}`;
-  return short(Number(`${shown}e${power}`).toFixed(digits - 1 - power));
+  const short = (/** @type {string} */ text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  if (+power < -4 || +power >= digits) return `${short(shown)}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+  return short(Number(`${shown}e${power}`).toFixed(digits - 1 - +power));
 }
 
-// What is said of an output: `x` its numbers, the next what is known of it, `said` whole sentences.
+/**
+ * What is said of an output: `x` its numbers, the next what is known of it, `said` whole sentences.
+ * @param {number[]} x @param {ProgramOutput} known @param {Words} said @returns {Said}
+ */
 function summarized(x, { shape, dtype }, said) {
   const WRITTEN = 6; // numbers that a sentence writes out
   const [SHORT, BESIDE] = [18, 20]; // characters of several numbers in a card, and beneath its swatch
-  const write = (value, digits = 4) => (dtype === "bool" ? ["False", "True"][value] : formatted(value, dtype.startsWith("float") ? digits : 0));
-  const list = (values, digits) => `[${Array.from(values, (value) => write(value, digits)).join(", ")}]`;
-  const sentence = (key, fields) => said[`summary_${key}`].map((half) => half.replace(/\{(\w+)\}/g, (_, name) => fields[name]));
+  const write = (/** @type {number} */ value, digits = 4) => (dtype === "bool" ? ["False", "True"][value] : formatted(value, dtype.startsWith("float") ? digits : 0));
+  const list = (/** @type {number[]} */ values, digits = 4) => `[${Array.from(values, (value) => write(value, digits)).join(", ")}]`;
+  /** @type {(key: string, fields: Record<string, any>) => Pair} */
+  const sentence = (key, fields) => /** @type {Pair} */ (said[`summary_${key}`].map((half) => half.replace(/\{(\w+)\}/g, (_, name) => fields[name])));
   const size = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
-  const wrong = x.reduce((count, value) => count + !Number.isFinite(value), 0);
+  const wrong = x.reduce((count, value) => count + Number(!Number.isFinite(value)), 0);
   const [low, high] = [Math.min, Math.max].map((most) => x.reduce((a, b) => most(a, b), x[0])).map((found) => found || Math.abs(found));
+  /** @type {() => [string, Pair]} */
   const summary = () => {
     const few = x.length === 1 ? write(x[0]) : shape.length === 1 && x.length <= 3 ? list(x) : "";
     if (x.length === 1 || (few && few.length <= SHORT)) return [few, [few, few]];
@@ -37,7 +45,7 @@ function summarized(x, { shape, dtype }, said) {
     const fields = { shape: size, mean: formatted(mean, 3), low: formatted(low, 3), high: formatted(high, 3) };
     return [`${formatted(low, 2)} … ${formatted(high, 2)}`, sentence("array", fields)];
   };
-  const written = (digits) => {
+  const written = (/** @type {number} */ digits) => {
     if (!x.length || x.length > WRITTEN || shape.length > 2) return "";
     if (shape.length < 2) return x.length === 1 ? write(x[0], digits) : list(x, digits);
     return `[${Array.from({ length: shape[0] }, (_, i) => list(x.slice(i * shape[1], (i + 1) * shape[1]), digits)).join(", ")}]`;
@@ -53,10 +61,10 @@ function summarized(x, { shape, dtype }, said) {
   return { short, long, raster, beside, bad: wrong > 0, decision, forms: { s: short, t: text, o: operand, b: beside, e: long[0], z: long[1], p: whole[0], q: whole[1] } };
 }
 
-// Python's round: halves to the even neighbour.
+/** Python's round: halves to the even neighbour. @param {number} x */
 const toEven = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
 
-// The means of at most `most` equal parts of rows, which are lists.
+/** The means of at most `most` equal parts of rows, which are lists. @param {number[][]} rows @param {number} most */
 function averaged(rows, most) {
   if (rows.length <= most) return rows;
   return Array.from({ length: most }, (_, i) => {
@@ -64,20 +72,26 @@ function averaged(rows, most) {
     return part[0].map((_, k) => part.reduce((sum, row) => sum + row[k], 0) / part.length);
   });
 }
-const turned = (rows) => rows[0].map((_, k) => rows.map((row) => row[k]));
+const turned = (/** @type {number[][]} */ rows) => rows[0].map((_, k) => rows.map((row) => row[k]));
+/** @type {(rows: number[][], high: number, wide: number) => number[][]} */
 const means = (rows, high, wide) => turned(averaged(turned(averaged(rows, high)), wide));
 
-// The cells of a tensor of several numbers: bars, cells or tiles, with nothing in the gaps of these.
+/**
+ * The cells of a tensor of several numbers: bars, cells or tiles, with nothing in the gaps of these.
+ * @param {number[]} x @param {number[]} shape @param {boolean} whole @returns {Raster | null}
+ */
 function rasterOf(x, shape, whole) {
   const [WIDE, HIGH, COLUMNS, ROWS, CELL, TILE] = [84, 28, 28, 14, 2, 8]; // as in swatch.py
   if (x.length < 2) return null;
-  const split = (wide) => Array.from({ length: x.length / wide }, (_, i) => Array.from(x.slice(i * wide, (i + 1) * wide)));
+  const split = (/** @type {number} */ wide) => Array.from({ length: x.length / wide }, (_, i) => Array.from(x.slice(i * wide, (i + 1) * wide)));
   const sides = shape.filter((n) => n > 1);
   if (sides.length < 2) return { kind: "b", cells: means(split(x.length), 1, COLUMNS), whole };
   const [high, wide] = shape.slice(-2);
-  if (shape.length < 3 || high === 1 || wide === 1) return { kind: "c", cells: means(split(sides.at(-1)), ROWS, COLUMNS), whole };
-  const matrices = split(wide).reduce((all, row, i) => (i % high ? all.at(-1).push(row) : all.push([row]), all), []);
+  if (shape.length < 3 || high === 1 || wide === 1) return { kind: "c", cells: means(split(sides[sides.length - 1]), ROWS, COLUMNS), whole };
+  const lines = split(wide);
+  const matrices = Array.from({ length: lines.length / high }, (_, i) => lines.slice(i * high, (i + 1) * high));
   const count = matrices.length;
+  /** @type {(rows: number, columns: number) => number} */
   const side = (rows, columns) => Math.min((HIGH - CELL * (rows - 1)) / rows / high, (WIDE - CELL * (columns - 1)) / columns / wide);
   let rows = [1, 2, 3].reduce((best, n) => (side(n, Math.ceil(count / n)) > side(best, Math.ceil(count / best)) ? n : best));
   let columns = Math.ceil(count / rows);
@@ -87,6 +101,7 @@ function rasterOf(x, shape, whole) {
   }
   const part = Math.max(1, CELL / side(rows, columns));
   const [down, across] = [Math.max(1, toEven(high / part)), Math.max(1, toEven(wide / part))];
+  /** @type {Raster["cells"]} */
   const cells = Array.from({ length: rows * (down + 1) - 1 }, () => Array(columns * (across + 1) - 1).fill(undefined));
   matrices.slice(0, rows * columns).forEach((matrix, i) => means(matrix, down, across).forEach((line, k) => {
     cells[Math.floor(i / columns) * (down + 1) + k].splice((i % columns) * (across + 1), across, ...line);
@@ -94,7 +109,7 @@ function rasterOf(x, shape, whole) {
   return { kind: "t", cells, whole };
 }
 
-// Where colours are full: nearly all numbers are below, tensors weighted equally.
+/** Where colours are full: nearly all numbers are below, tensors weighted equally. @param {number[][]} tensors */
 function sharedScale(tensors) {
   const ROBUST = 0.985;
   const sizes = tensors.flatMap((cells) => cells.map((value) => [Math.abs(value), 1 / cells.length])).sort((a, b) => a[0] - b[0]);
@@ -104,12 +119,13 @@ function sharedScale(tensors) {
   const place = reached.findIndex((weight) => weight >= ROBUST * total);
   return sizes[Math.min(place, sizes.length - 1)][0] || 1;
 }
-const counted = ({ cells, whole }) => (whole ? [] : cells.flat().filter(Number.isFinite));
+const finite = (/** @type {Raster} */ { cells }) => /** @type {number[]} */ (cells.flat().filter(Number.isFinite));
+const counted = (/** @type {Raster} */ raster) => (raster.whole ? [] : finite(raster));
 
-// The cells as text, a letter for each, after the kind and the number of columns.
+/** The cells as text, a letter for each, after the kind and the number of columns. @param {Raster} raster @param {number} top */
 function encoded({ kind, cells }, top) {
   const letters = "0123456789abcdefghijklmnopqrstu";
-  const letter = (value) => {
+  const letter = (/** @type {number | undefined} */ value) => {
     if (value === undefined) return ".";
     if (!Number.isFinite(value)) return Number.isNaN(value) ? "N" : "I";
     const strength = Math.max(Number(value !== 0), toEven(15 * Math.sqrt(Math.min(Math.abs(value) / top, 1))));
@@ -118,35 +134,43 @@ function encoded({ kind, cells }, top) {
   return `${kind}${cells[0].length}:${cells.flat().map(letter).join("")}`;
 }
 
+/** @type {(a: any, b: any) => boolean} */
 const alike = (a, b) => a === b || (Object(a) === a && Object(b) === b && Object.keys(a).length === Object.keys(b).length
   && Object.keys(a).every((key) => alike(a[key], b[key])));
 
-// What a content says of a value, but for its colours, which depend on other values.
+/** What a content says of a value, but for its colours, which depend on other values. @param {Said} said */
 function colourless({ short, long, bad, beside, raster }) {
   const found = { short, ...(bad && { bad }), ...(long.some((half) => half !== short) && { long }) };
   if (!raster) return found;
+  /** @type {(value: any) => string} */
   const plain = (value) => (Number.isFinite(value) ? formatted(value, 3) : Number.isNaN(value) ? "nan" : value < 0 ? "-inf" : "inf");
   const few = raster.kind !== "t" && raster.cells.length <= 6 && raster.cells[0].length <= 4;
   return { ...found, ...(beside !== short && { beside }), ...(few && { grid: raster.cells.map((line) => line.map(plain)) }) };
 }
 
-// A content with signs for what is said of outputs, from contents of several places and what is said
-// of each output there. Throws where a difference has no such reason.
+/**
+ * A content with signs for what is said of outputs, from contents of several places and what is said
+ * of each output there. Throws where a difference has no such reason.
+ * @param {any[]} contents @param {Said[][]} outputs
+ */
 function learned(contents, outputs) {
+  /** @type {() => never} */
   const unknown = () => { throw new RangeError("not computed"); };
   const forms = outputs.flatMap((summaries, k) => Object.keys(summaries[0].forms).map((form) => ({
     sign: `\x01${form}${k}\x01`,
     texts: summaries.map((summary) => summary.forms[form]),
   }))).filter(({ texts }) => texts.every(Boolean) && texts.some((text) => text !== texts[0]));
   forms.sort((a, b) => b.texts.join("").length - a.texts.join("").length);
+  /** @type {Map<string, typeof forms>} */
   const begin = new Map();
   for (const form of forms) begin.set(form.texts[0][0], [...(begin.get(form.texts[0][0]) ?? []), form]);
-  const sentence = (texts) => {
+  const sentence = (/** @type {string[]} */ texts) => {
     const at = texts.map(() => 0);
     let found = "";
     while (texts.some((text, j) => at[j] < text.length)) {
       const able = begin.get(texts[0][at[0]]) ?? [];
       const begins = able.length && texts.every((text, j) => !/[\w.]/.test(text[at[j] - 1] ?? ""));
+      /** @type {(text: string, from: number) => boolean} */
       const ends = (text, from) => !/^(\d|\.\d|e[-+])/.test(text.slice(from, from + 2));
       const form = begins && able.find((one) => texts.every((text, j) =>
         text.startsWith(one.texts[j], at[j]) && ends(text, at[j] + one.texts[j].length)));
@@ -157,6 +181,7 @@ function learned(contents, outputs) {
     }
     return found;
   };
+  /** @type {(held: any[], of: string) => any} */
   const value = (held, of) => {
     const { origin, drawn } = held[0];
     const told = held.map(({ swatch, top, origin: first, drawn: reduced, ...rest }) => rest);
@@ -165,6 +190,7 @@ function learned(contents, outputs) {
     if (held.some((one) => one.origin !== origin)) unknown();
     return { computed: [output, of], ...(origin && { origin }), ...(drawn && { drawn }) };
   };
+  /** @type {(each: any[], of: string) => any} */
   const learn = (each, of) => {
     const [first] = each;
     if (each.every((x) => x === first)) return first?.swatch ? value(each, of) : Object(first) === first ? inside(each, of) : first;
@@ -172,6 +198,7 @@ function learned(contents, outputs) {
     if (each.some((x) => Object(x) !== x || Object.keys(x).length !== Object.keys(first).length) && !("short" in Object(first))) unknown();
     return "short" in first ? value(each, of) : inside(each, of);
   };
+  /** @type {(each: any[], of: string) => any} */
   const inside = (each, of) => {
     const { swatch, ...rest } = each[0];
     const flows = swatch !== undefined && "value" in rest; // along an arrow: its words, and its colours
@@ -184,20 +211,26 @@ function learned(contents, outputs) {
   return learn(contents, "value");
 }
 
-// A content with what is said of these outputs in place of its signs.
+/** A content with what is said of these outputs in place of its signs. @param {any} content @param {Said[]} outputs */
 function completed(content, outputs) {
+  /** @type {Record<string, number[][]>} */
   const tensors = { value: [], grad: [] };
-  const collect = (x) => {
+  const collect = (/** @type {any} */ x) => {
     if (Object(x) !== x) return;
     const raster = x.computed && outputs[x.computed[0]].raster;
     if (raster) tensors[x.computed[1]].push(counted(raster));
     else Object.values(x).forEach(collect);
   };
   collect([content.nodes, content.values]);
+  /** @type {Record<string, number>} */
   const tops = { value: sharedScale(tensors.value), grad: sharedScale(tensors.grad) };
-  const topOf = ({ cells, whole }, top) => (whole ? Math.max(...cells.flat().filter(Number.isFinite).map(Math.abs), 0) || 1 : top);
+  /** @type {(raster: Raster, top: number) => number} */
+  const topOf = (raster, top) => (raster.whole ? Math.max(...finite(raster).map(Math.abs), 0) || 1 : top);
+  /** @type {(said: Said, top: number) => { swatch: string, top: string } | null} */
   const coloured = ({ raster }, top) => raster && { swatch: encoded(raster, topOf(raster, top)), top: formatted(topOf(raster, top), 2) };
-  const text = (_, form, k) => (form === "g" ? coloured(outputs[k], tops.grad).swatch : outputs[k].forms[form]);
+  /** @type {(sign: string, form: string, k: number) => string} */
+  const text = (_, form, k) => (form === "g" ? coloured(outputs[k], tops.grad)?.swatch ?? "" : outputs[k].forms[form]);
+  /** @type {(x: any) => any} */
   const fill = (x) => {
     if (typeof x === "string") return x.includes("\x01") ? x.replace(/\x01([a-z])(\d+)\x01/g, text) : x;
     if (Array.isArray(x)) return x.map(fill);
@@ -209,11 +242,16 @@ function completed(content, outputs) {
   return fill(content);
 }
 
-// What computes the content for some inputs: that of the kept places whose program and decisions (the
-// truth values in it) are the same, with other numbers. Nothing where too few are, or not all fit.
+/**
+ * What computes the content for some inputs: that of the kept places whose program and decisions (the
+ * truth values in it) are the same, with other numbers. Nothing where too few are, or not all fit.
+ * @param {KeptPlace[]} kept @param {{ said: Words }} words @param {Network[]} networks
+ */
 function recomputing(kept, { said }, networks) {
   const [LEAST, LEARNED] = [3, 8]; // places that show what changes, and of which it is learned, at most
+  /** @type {(network: Network, inputs: number[]) => Said[] | undefined} */
   const run = (network, inputs) => {
+    /** @type {Record<string, number[]>} */
     const feeds = {};
     let from = 0;
     for (const { name, shape } of network.feeds) feeds[name] = inputs.slice(from, from += shape.reduce((n, m) => n * m, 1));
@@ -223,7 +261,9 @@ function recomputing(kept, { said }, networks) {
       return undefined;
     }
   };
+  /** @type {(program: number, outputs?: Said[]) => string} */
   const kind = (program, outputs) => `${program} ${outputs?.map(({ decision }) => decision).join("")}`;
+  /** @type {Map<string, ShownPlace[]>} */
   const groups = new Map();
   for (const { inputs, program, ...shown } of kept) {
     const outputs = run(networks[program], inputs);
@@ -231,7 +271,7 @@ function recomputing(kept, { said }, networks) {
     if (outputs) groups.set(key, [...(groups.get(key) ?? []), { ...shown, outputs }]);
   }
   const templates = new Map();
-  const learn = (places) => {
+  const learn = (/** @type {ShownPlace[]} */ places) => {
     if (places.length < LEAST || places.some(({ index }) => index !== places[0].index)) return undefined;
     try {
       for (let some = places.slice(0, LEAST); some.length <= LEARNED; ) {
@@ -245,12 +285,12 @@ function recomputing(kept, { said }, networks) {
     }
     return undefined;
   };
-  return (inputs) => {
+  return (/** @type {number[]} */ inputs) => {
     for (const [program, network] of networks.entries()) {
       const outputs = run(network, inputs);
       const key = kind(program, outputs);
       const places = groups.get(key);
-      if (!places) continue;
+      if (!outputs || !places) continue;
       if (!templates.has(key)) templates.set(key, learn(places));
       const content = templates.get(key);
       return content && { data: completed(content, outputs), index: places[0].index };
@@ -259,7 +299,10 @@ function recomputing(kept, { said }, networks) {
   };
 }
 
-// A content after the changes of its parts, by their names, or of all of it: a list with the new one.
+/**
+ * A content after the changes of its parts, by their names, or of all of it: a list with the new one.
+ * @param {any} old @param {any} change @returns {any}
+ */
 function patched(old, change) {
   if (Array.isArray(change)) return change[0];
   const made = Array.isArray(old) ? [...old] : { ...old };
