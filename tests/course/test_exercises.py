@@ -438,6 +438,8 @@ CODE = {
     *("unasked", "later", "double", "square", "Tensor", "gradients", "late", "exp", "log", "relu"),
     *("sum", "cond", "waits", "seconds", "rank", "array", "dtype", "minigrad", "inf", "nan"),
     *("pixels", "axis", "dynamic", "static", "padded"),  # the keys of the dict that L14 asks for
+    *("tensors", "numbers", "types"),  # and of those that L12 asks for
+    *("overlap", "max", "offset", "size"),  # what L09 asks of a plan
     "case",  # what the engine calls a program of a property
     "rounds",  # what the exercise of L13 is given
     *("init", "Const", "Error"),  # operators that are none, in the files of L11, and a repr in L07

@@ -295,7 +295,7 @@ def describe_error(
         # What raised has not returned; unless it calls itself, no `return` of it is missing.
         inside = [frame.f_code.co_name for frame, *_ in lines]
         functions = [f for f in functions if inside.count(f.__name__) != 1]
-    if "NoneType" in str(error):
+    if re.search("NoneType(?!.*iterator)", str(error)):
         yield from (row("check_return", name=n) for f in functions for n in without_return(f)[:1])
 
 

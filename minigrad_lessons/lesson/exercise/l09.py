@@ -37,12 +37,12 @@ def plan_facts(made: Names, engine: ModuleType) -> Names:
     facts: Names = {f"{node.name} in offsets": node in made["offsets"] for node in lives}
     for a, b in ((a, b) for a in lives for b in lives if lives[a][0] < lives[b][0] <= lives[a][1]):
         shared = at[a] < at[b] + sizes[b] and at[b] < at[a] + sizes[a]
-        facts[f"{a.name} and {b.name} share bytes"] = bool(shared and sizes[a] and sizes[b])
+        facts[f"overlap({a.name}, {b.name})"] = bool(shared and sizes[a] and sizes[b])
     facts |= {f"offsets[{node.name}] >= 0": operator.index(at[node]) >= 0 for node in lives}
     ours = reference_engine("L09").plan(lives, sizes)
     ends = [x[node] + sizes[node] for x in (at, ours) for node in lives]
     # A better plan is right, too.
-    return facts | {"len(offsets)": len(at), "bytes in the arena": max(ends, default=0)}
+    return facts | {"len(offsets)": len(at), "max(offset + size)": max(ends, default=0)}
 
 
 STRETCH = Property(plan_program, look=plan_facts, examples=200)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import ModuleType
 
 from minigrad_lessons.lesson.exercise.property import Names, Property
@@ -66,8 +67,9 @@ def if_facts(made: Names, engine: ModuleType) -> Names:
     if not (lines := made.get("lines")):
         return {"EngineError is raised": False}
     facts: Names = {"EngineError is raised": True, "len(lines)": len(lines)}
-    facts["lines[0].split()[0]"] = lines[0].split()[0].strip(":,")
-    return facts | {f"lines[{i}]": line.strip() for i, line in enumerate(lines) if i}
+    facts["lines[0].split()[0]"] = re.split(r"\W", lines[0], flags=re.ASCII)[0]
+    spaced = [" ".join(line.replace(":", ": ").split()) for line in lines]
+    return facts | {f"lines[{i}]": line for i, line in enumerate(spaced) if i}
 
 
 IF = Property(if_program, look=if_facts, examples=60)
