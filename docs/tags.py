@@ -116,6 +116,7 @@ def write_tags(writer: PdfWriter, marks: Marks) -> None:
         numbers += [as_pdf(key), written(writer, above)]
     shown = {"/MarkInfo": {"/Marked": True}, "/ViewerPreferences": {"/DisplayDocTitle": True}}
     writer.root_object.update(as_pdf({"/StructTreeRoot": root, **shown}))
+    writer.pdf_header = "%PDF-1.7"
 
 
 def written(writer: PdfWriter, value: Any) -> IndirectObject:

@@ -132,6 +132,7 @@ def test_a_pdf_says_what_each_piece_is_and_in_which_order_to_read_it(made: Path)
     for path in made.glob("*.pdf"):
         reader = pypdf.PdfReader(path)
         root = reader.trailer["/Root"]
+        assert reader.pdf_header > "%PDF-1.4", "which has no tags"
         assert root["/MarkInfo"]["/Marked"]
         assert root["/ViewerPreferences"]["/DisplayDocTitle"]
         found = list(leaves(root["/StructTreeRoot"]))
