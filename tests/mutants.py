@@ -19,9 +19,10 @@ import json
 import os
 import random
 import sys
+import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +180,9 @@ class Plugin:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.failed |= report.failed
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> Iterator[None]:
-        result = yield
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self._map(session.items)
         found = {"caught": 0, "survived": [], "unreached": []}
         for number, place in enumerate(self.places):
             if not self.reach[number]:
@@ -192,7 +193,39 @@ class Plugin:
                 found["survived"].append(place)
             print(f"{number + 1:4} {place}: caught so far {found['caught']}", flush=True)
         self.out.write_text(json.dumps(found, indent=1))
-        return result
+        return True
+
+    def _run(self, items: Sequence[pytest.Item]) -> bool:
+        """Run tests, until one fails if a switch is on; return whether one did.
+
+        Each is told which one follows: what is set up for its module alone is then taken down,
+        without which the first test of another module fails, whatever the mutation.
+        """
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            self.failed = False
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed and self.on >= 0:
+                return True
+        return False
+
+    def _map(self, items: Sequence[pytest.Item]) -> None:
+        """Note in a child which tests reach what: this process keeps its caches empty.
+
+        Otherwise the children would inherit, say, a function that was traced without the mutation.
+        """
+        with tempfile.TemporaryFile("w+") as file:
+            if child := os.fork():
+                os.waitpid(child, 0)
+                file.seek(0)
+                for number, tests in json.load(file):
+                    self.reach[number] = [(took, items[i]) for took, i in tests]
+                return
+            self._run(items)
+            at = {item: i for i, item in enumerate(items)}
+            reach = [(n, [(took, at[x]) for took, x in tests]) for n, tests in self.reach.items()]
+            json.dump(reach, file)
+            file.flush()
+            os._exit(0)
 
     def _caught(self, number: int) -> bool:
         """Run in a child the tests that reach a switch, until one fails or the time is up."""
@@ -213,14 +246,7 @@ class Plugin:
             if spent > self.seconds:
                 break
             items.append(item)
-        # Each is told which one follows: what is set up for its module alone is then taken down,
-        # without which the first test of another module fails, whatever the mutation.
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            self.failed = False
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            if self.failed:
-                os._exit(1)
-        os._exit(0)
+        os._exit(self._run(items))
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -249,12 +250,15 @@ def test_small_products_with_what_follows(
     assert not in_numpy
 
 
-def test_large_products_are_left_to_blas() -> None:
+def test_large_products_are_left_to_blas_and_those_of_whole_numbers_to_numpy() -> None:
     x, w = mg.placeholder("x", (64, 784)), mg.placeholder("w", (784, 128))
     program = program_of([x, w], mg.tanh(x @ w))
     found = program(feeds_of(x, w))
     np.testing.assert_allclose(found, mg.run(program.graph, feeds_of(x, w)), rtol=1e-5, atol=1e-6)
     assert "784" not in "".join(j.unit.source() for j in joined(program))
+    k = mg.placeholder("k", (3, 3), mg.int64)
+    program = program_of(k, mg.relu(k @ k - 1) * 2)
+    assert "sum[" not in "".join(j.unit.source() for j in joined(program))
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (1, 2), (0, 1)])
@@ -682,6 +686,12 @@ def test_flags_compiler_and_processor_have_their_own_files(
     again(3)
     monkeypatch.setattr(compiler, "_fingerprint", lambda path: "another version")
     again(4)
+
+
+def test_the_first_of_several_cores_says_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = SimpleNamespace(read_text=lambda *_, **__: "model name: a\nbugs: x\n\nmodel name: b")
+    monkeypatch.setattr(compiler, "Path", lambda path: told)
+    assert compiler.processor.__wrapped__().splitlines()[1:] == ["model name: a"]
 
 
 @windows
