@@ -315,6 +315,9 @@ def test_the_largest_and_the_smallest_gradient_are_those_of_the_score() -> None:
     data = numbers([3.0, 1.0, 2.0])
     data["parameters"][1]["size"] = 1  # of one element, so each gets more than those of the others
     assert "from 1 (w1) to 3 (w0)" in said({"findings": findings(data)})[0]
+    data = numbers([3.0, 0.0, 2.0])
+    data["parameters"][1]["shape"] = [4]  # a bias, which a norm behind it takes away
+    assert "from 0 (w1) to 3 (w0)" in said({"findings": findings(data)})[0]
 
 
 def test_the_slowest_operator_is_named_and_selected_in_the_slowest_part() -> None:

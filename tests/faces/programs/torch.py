@@ -246,6 +246,7 @@ answers["put in its place"] = [w.tolist(), w.requires_grad]
 w.data.add_(torch.ones(2), alpha=-0.5)
 w.data.sub_(torch.ones(2), alpha=2)
 w.data.addcmul_(torch.ones(2), torch.ones(2), value=3)
+w.data.lerp_(torch.tensor([1.5, 4.5]), 0.25)
 answers["multiples"] = w.tolist()
 
 one = torch.tensor(3.0, requires_grad=True)
