@@ -315,7 +315,9 @@ def test_tensors_are_boxes_on_request() -> None:
 def test_the_state_of_a_graph_is_said() -> None:
     y = e1()
     assert "freed" not in viz.draw(y).html
+    assert any(track.facts.kept for track in viz.draw(y).film.tracks.values())
     y.backward()
+    assert not any(track.facts.kept for track in viz.draw(y).film.tracks.values())
     assert "backward has freed the values" in viz.draw(y).html
     assert "backward 已经释放" in viz.draw(y).html
     assert "no node has a value yet" in viz.draw(e2()).html
