@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from math import dist
 
 import pytest
 from examples import digits, e1, e5
@@ -258,6 +259,23 @@ def along(points: tuple[place.Point, ...]) -> Iterator[place.Point]:
                 sum(x * y for x, y in zip((a, c, e, g), w, strict=True)),
                 sum(x * y for x, y in zip((b, d, f, h), w, strict=True)),
             )
+
+
+def test_the_lanes_of_two_arrows_side_by_side_are_outside_of_both() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    drawn = picture(x * x)
+    laid = drawing.Drawing(drawn, "d", {n.id: CardSpace(8, 8) for n in drawn.nodes})
+    arrows, lanes = (
+        [points[len(points) // 2] for points in (laid.way(e, back) for e in drawn.edges)]
+        for back in (False, True)
+    )
+    assert dist(*lanes) > dist(*arrows) + drawing.ASIDE
+
+
+def test_a_lane_ends_at_the_nearest_border_however_far_its_handle_is() -> None:
+    card = Box(0, 0, 100, 40)
+    end, handle = drawing._lane_end((80, -3), (80, -200), (40, -20), card, 0)
+    assert (end, handle) == ((80, 0), (80, -200))
 
 
 @pytest.mark.parametrize("width", [300, 940])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from viz.page.payload import payload
 from viz.page.player import Player
 from viz.page.rooms import card_spaces
 from viz.picture.cards import GAP, PAD, Card, wide
-from viz.picture.swatch import COLUMNS, ROWS, WIDE, encoded, raster, scale
+from viz.picture.swatch import COLUMNS, ROWS, WIDE, drawn, encoded, raster, scale
 from viz.picture.theme import LARGE, SMALL
 
 B, R, G = "clock_built", "clock_run", "clock_gradient"
@@ -253,6 +254,15 @@ def test_a_tensor_of_any_shape_is_bars_cells_or_tiles(
     assert len(made.cells) <= ROWS
     assert kind == "tiles" or len(made.cells[0]) <= COLUMNS
     assert (made.reduction is None) == (part == (1, 1) and made.tiles[0] == made.tiles[1])
+
+
+def test_a_pixel_is_free_between_bars() -> None:
+    made = raster(np.array([1.0, 2.0, 3.0, -1.0, -2.0]))
+    assert made is not None
+    svg = drawn(encoded(made, 3.0))
+    places = sorted(float(x) for x in re.findall(r"M([\d.]+),[\d.]+V", svg))
+    widths = [float(x) for x in re.findall(r'mg-(?:above|below)" stroke-width="([\d.]+)', svg)]
+    assert widths == pytest.approx([places[1] - places[0] - 1] * 2)
 
 
 def test_a_number_has_no_swatch_and_nothing_has_none() -> None:
