@@ -78,6 +78,11 @@ def test_values_of_both_stand_over_the_nodes() -> None:
     notes = {n.label: panel.notes.get(n.id) for n in panel.picture.nodes}
     assert notes["x"] == "5"
     assert "10 → 15" in notes.values()
+    with mg.Graph():
+        y = mg.while_loop(lambda a: a < 40, lambda a: a * 2, mg.placeholder("x", shape=()))
+        one, other = y + 1.0, y + 2.0
+    first, *_ = viz.diff(one, other, {"x": 5}).scenes
+    assert first.facts[0][0] == "output Add: 41", "values within the loop have no place"
 
 
 def test_a_tape_and_a_static_graph_are_aligned() -> None:

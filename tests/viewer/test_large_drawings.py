@@ -223,6 +223,17 @@ def test_our_own_layout_draws_arrows_from_card_to_card(monkeypatch: pytest.Monke
     assert "<svg" in render(drawn, "p")
 
 
+def test_cards_of_a_layer_of_our_own_layout_share_their_middle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drawing, "places", lambda source: None)
+    with mg.Graph():
+        drawn = picture(mg.placeholder("x", ()) + mg.placeholder("much longer", ()))
+    one, other, _ = Drawing(drawn, "p", {}).there.nodes.values()
+    assert one.width < other.width
+    assert one.x + one.width / 2 == pytest.approx(other.x + other.width / 2, abs=1)
+
+
 SLOW = "#!/bin/sh\necho $$ > '{told}'\nexec sleep 60\n"
 
 
