@@ -101,7 +101,8 @@ def test_every_step_stands_within_the_film(player: Player) -> None:
         moments = [node["born"], *(i for i, _ in node["values"] + node["gradients"])]
         assert all(0 <= i <= last for i in moments if i is not None)
     for frame in player.data["frames"]:
-        assert all(english and chinese for english, chinese in frame["captions"])
+        said = [player.data["texts"][i] for i in frame["captions"]]
+        assert all(english and chinese for english, chinese in said)
 
 
 def test_players_on_one_page_do_not_share_ids() -> None:

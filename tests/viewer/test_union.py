@@ -48,7 +48,7 @@ def test_two_films_are_laid_out_as_one() -> None:
     links = [alignment(films[0].picture, films[1].picture)]
     player = Player(films, None, links)
     drawn = [dict(CARDS.findall(g["views"][g["shown"]]["svg"])) for g in player.data["graphs"]]
-    partners = {i: j for i, j in player.data["links"].items() if i in drawn[0]}
+    partners = {i: j for j, i in player.data["links"].items()}
     assert len(partners) == len(drawn[0]) == len(drawn[1]) - 2
     assert {drawn[0][i] for i in partners} == {drawn[1][j] for j in partners.values()}
     alone = Player(films).data["graphs"]

@@ -10,6 +10,7 @@ const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const [ALL, ENOUGH] = [5, 3]; // digits: more than any number has; and as many as are left of one that has room for them
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
+const GENEROUS = { font: 13, line: 16 }; // where all cards of a player have room for it
 
 /** How long a text of such a card is, in pixels. */
 const written = once((/** @type {string} */ text) => measured(text, BRIEF.font));
@@ -123,9 +124,10 @@ function renewBrief(g) {
 /** What holds the drawings that are seen together: their numbers have as many digits. @param {Element} part */
 const together = (part) => /** @type {HTMLElement | null} */ (part.closest(".mg-player, .mg-board"))?.dataset ?? {};
 
-/** Of a drawing of another size digits are counted anew. @param {Element} box */
+/** Of a drawing of another size digits are counted anew, and letters measured. @param {Element} box */
 function recount(box) {
   delete together(box).digits;
+  delete together(box).larger;
 }
 
 /**
@@ -138,7 +140,9 @@ function even(box) {
   const shorts = [...(box.closest(".mg-player, .mg-board") ?? box).querySelectorAll("g.node > .mg-short")];
   const least = Math.max(ENOUGH, Math.min(Number(all.digits ?? ALL), ...shorts.map((short) => Number(short.getAttribute("data-digits")))));
   all.digits = String(least);
-  for (const short of shorts) if (short.getAttribute("data-most") !== all.digits) renewBrief(/** @type {Element} */ (short.parentElement));
+  const before = all.larger; // what had no room at one step is not larger at another
+  all.larger = String(before !== "false" && box.closest(".mg-film") !== null && shorts.every((short) => short.hasAttribute("data-roomy")));
+  for (const short of shorts) if (short.getAttribute("data-most") !== all.digits || before !== all.larger) renewBrief(/** @type {Element} */ (short.parentElement));
   const cards = [...box.querySelectorAll("g.node > .mg-short")].map((short) => /** @type {Element} */ (short.parentElement));
   if (!cards.length) return;
   const without = ["value", "grad", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
@@ -160,6 +164,7 @@ function brief(g, scale) {
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
   let top = BRIEF.line + (strip ? thick * scale + BRIEF.strip : 0);
   if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${((BRIEF.line + BRIEF.strip) / scale - own).toFixed(1)}px`);
+  const larger = together(g).larger === "true";
   const [spare, line] = g.matches(".mg-wrong") ? [0, BRIEF.font] : [4, BRIEF.line]; // a wrong value has a line of its own as soon as it can
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : spare)) / line));
   g.classList.toggle("mg-low", most < 2);
@@ -187,7 +192,7 @@ function brief(g, scale) {
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
   const grids = pictures.map((slot) => slot.getAttribute("data-grid") ?? "");
   const pair = without.includes("value") ? "" : beside;
-  const key = `${scale} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids} ${digits.most}`;
+  const key = `${scale} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids} ${digits.most} ${larger}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
@@ -204,9 +209,10 @@ function brief(g, scale) {
   for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
     g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
-  const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most }, g);
+  const roomy = !slots.length && !strip && !word && shown.length * GENEROUS.line + spare <= high * scale && shown.every(({ text }) => written(text) * (GENEROUS.font / BRIEF.font) <= room);
+  const group = shape("g", { class: larger ? "mg-short mg-larger" : "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most, ...(roomy ? { "data-roomy": "" } : {}) }, g);
   shown.forEach(({ name, text }, i) => {
-    const lines = (i - (shown.length - 1) / 2) * line + BRIEF.font * 0.35;
+    const lines = (i - (shown.length - 1) / 2) * (larger ? GENEROUS.line : line) + (larger ? GENEROUS : BRIEF).font * 0.35;
     const below = i < head ? (i + 1) * BRIEF.line - 1 : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
     const half = (wide * scale) / 2 - 1.5 * BRIEF.edge;

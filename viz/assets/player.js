@@ -5,7 +5,7 @@ function render({ model, el }) {
   let playing = play(model, el);
   // New values for the same drawings change in place; anything else is shown afresh.
   const replace = () => {
-    const data = model.get("data");
+    const data = unfolded(model.get("data"));
     if (data.name === playing.name) return playing.renew(data);
     playing.leave();
     el.replaceChildren();
@@ -19,12 +19,21 @@ function render({ model, el }) {
 }
 
 /**
+ * What is sent once, wherever it is needed: each caption in its frame, partners in both drawings.
+ * @param {Data} data
+ */
+function unfolded(data) {
+  const back = Object.entries(data.links).map(([here, there]) => [there, here]);
+  const told = (/** @type {Frame} */ frame) => ({ ...frame, captions: frame.captions.map((caption) => data.texts[Number(caption)]) });
+  return { ...data, frames: data.frames.map(told), links: { ...data.links, ...Object.fromEntries(back) } };
+}
+
+/**
  * @param {Model} model @param {HTMLElement} el
  * @returns {{name: string | null, leave(): void, renew(data: Data): void}}
  */
 function play(model, el) {
-  /** @type {Data} */
-  let data = model.get("data");
+  let data = unfolded(model.get("data"));
   if (!data.frames.length) return { name: null, leave() {}, renew() {} };
   const { words, labels } = data;
   const alone = !model.widget_manager;

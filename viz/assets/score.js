@@ -34,9 +34,10 @@ const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colou
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
 const KEYS = { build: "built", gradients: "asked", run: "run", both: "both", backward: "gradient" }; // the marks of phases too narrow for their words
 const [PHASE_LETTER, AROUND_WORD, OF_EDGES, OF_MARK] = [12, 10, 4, 15]; // pixels of the letters of a phase, around its words, of its edges, and of one with its mark
+const AROUND_TALLY = 46; // around what is counted, and its name
 const HALVED = 0.52; // of its length, that a word of two halves needs in two lines
 const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
-const TERSER = ["mg-brisk", "mg-terse"]; // how what is counted does
+const TERSER = ["mg-snug", "mg-brisk", "mg-terse"]; // how what is counted does
 
 /**
  * @param {HTMLElement} place what it fills @param {Scored} data
@@ -70,6 +71,8 @@ function score(place, data, { hover }) {
     const slim = wide < NARROW_SCORE;
     place.classList.toggle("mg-slim", slim);
     for (const one of staffs) one.tally();
+    const snug = staffs.some(({ box }) => box.classList.contains("mg-snug"));
+    for (const { box } of staffs) box.classList.toggle("mg-snug", snug);
     const thin = staffs.every((one) => one.room() < READABLE);
     const longest = thin ? (slim ? 0 : BRIEF_CODE) : widest;
     const left = slim ? Math.min(longest * SMALL_LETTER + 18, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
@@ -178,6 +181,10 @@ function staff(place, lane, data) {
     return name;
   });
   const { words } = data;
+  const ran = new Set(lane.notes.flatMap(([, row, kind]) => (kind === "run" ? [row] : [])));
+  const arms = lane.rows.flatMap(([label], i) => (/^(then|else): /.test(label) ? [i] : []));
+  const decided = Math.min(...lane.notes.flatMap(([step, row, kind]) => (kind === "run" && arms.includes(row) ? [step] : []))); // when one of them runs
+  const untaken = arms.filter((row) => !ran.has(row) && !lane.columns).map((row) => ({ row, box: say(make("div", "mg-untaken", lines), words.key_untaken) }));
   const does = { both: words.phase_both, build: words.phase_build, gradients: words.phase_gradients, run: words.phase_run, backward: words.phase_backward };
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
@@ -238,7 +245,7 @@ function staff(place, lane, data) {
       count(Infinity);
       box.classList.remove(...TERSER);
       for (const less of TERSER)
-        if (name.offsetWidth + tally.offsetWidth > place.clientWidth - 40) box.classList.add(less);
+        if (name.offsetWidth + tally.offsetWidth > place.clientWidth - AROUND_TALLY) box.classList.add(less);
     },
     /** The pixels of a row. */
     room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
@@ -262,6 +269,7 @@ function staff(place, lane, data) {
       names.forEach((name, i) => {
         name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, at.top + row * (i + 0.5) - 8))}px`;
       });
+      for (const { row: i, box } of untaken) box.style.top = `${at.top + row * (i + 0.5) - 8}px`;
       lane.phases.forEach(([kind, start, end], i) => {
         const width = (end - start + 0.92) * column;
         const { style, classList } = phases[i];
@@ -300,6 +308,7 @@ function staff(place, lane, data) {
       if (box.classList.contains("mg-thin")) here.splice(1);
       line.textContent = letters > 5 ? short(here[0]?.title ?? "", letters) : "";
       for (const name of here) name.classList.add("mg-here");
+      for (const { box } of untaken) box.hidden = index < decided;
       lane.phases.forEach(([, start], i) => phases[i].classList.toggle("mg-lit", Math.floor(start + 0.01) <= index));
       count(index);
     },

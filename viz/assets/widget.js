@@ -1,6 +1,6 @@
 // What all widgets of frames use: elements, keys, buttons.
 const SVG = "http://www.w3.org/2000/svg";
-const TIES = / (?=[%✗!*](?:[ ,，。；]|$))|(?<= [*]) |(?<=\d) (?=[个份] ?[\u4e00-\u9fff])/g; // spaces at which no line ends
+const TIES = / (?=[%✗!*](?:[ ,，。；]|$))|(?<= [*]) |(?<=\d\)?) (?=[×+−=] [-(\d])|(?<=\d\)? [×+−=]) (?=[-(\d])|(?<=\d) (?=[个份] ?[\u4e00-\u9fff])/g; // spaces at which no line ends
 const PATIENCE = 700; // milliseconds for which a player is seen at rest before it plays
 
 /**

@@ -27,7 +27,8 @@ from viz.words.user import ending, write
 # Nothing in the data may end what holds it; the harmless parts of a drawing stay short.
 DRAWN = "svg|g|path|text|tspan|rect|title|span|table|thead|tbody|tr|td|th"
 ENDS = re.compile(rf"<(?!/?(?:{DRAWN})\b)|`|\$(?={{)")
-BETWEEN = re.compile(r"[^-\d.,]{5,}")  # what stands between numbers, which is what repeats
+# What stands between numbers, which is what repeats; "mg3a-" begins ids.
+BETWEEN = re.compile(r"(?:[^-\d.,]|(?<=mg)\d+(?=[a-f]-)|(?<=\d[a-f])-){5,}")
 SIGNS = range(0xE000, 0xF900)  # letters that mean nothing by themselves
 # This one script and no other, pictures and fonts that the page brings along, and no network.
 POLICY = (

@@ -61,6 +61,7 @@ def payload(
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
     texts: Any = Apart() if apart else {}
     swatches: Swatches | None = None if apart else {}
+    steps = max((len(film.frames) for film in films), default=0)
     still = all(film.still for film in films)
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
@@ -69,8 +70,11 @@ def payload(
         "nodes": _nodes(pairs, texts, swatches),
         "edges": _edges(pairs),
         "links": _links(links, prefixes),
-        "frames": _frames(pairs, swatches),
-        "texts": list(texts),  # after the nodes, which fill it
+        "frames": [
+            frame([(*pair, i) for pair in pairs], texts, swatches)
+            for i in with_progress(range(steps), "progress_steps")
+        ],
+        "texts": list(texts),  # after both, which fill it
         "swatches": list(swatches or ()),  # after both
         "lanes": score_lanes(pairs),
         "listing": [[file(block, films), block.first, block.lines] for block in blocks],
@@ -101,14 +105,6 @@ def _nodes(
     }
 
 
-def _frames(pairs: Sequence[tuple[Film, str]], swatches: Swatches | None) -> list[dict[str, Any]]:
-    steps = max((len(film.frames) for film, _ in pairs), default=0)
-    return [
-        frame([(film, prefix, i) for film, prefix in pairs], swatches)
-        for i in with_progress(range(steps), "progress_steps")
-    ]
-
-
 def _edges(pairs: Sequence[tuple[Film, str]]) -> dict[str, list[str]]:
     return {
         f"{p}-{e.id}": [f"{p}-{e.source}", f"{p}-{e.target}", f"{e.shape} {e.dtype}".strip()]
@@ -123,10 +119,9 @@ def prefixes_of(name: str, films: Sequence[object]) -> list[str]:
 
 
 def _links(links: Sequence[Mapping[str, str]], prefixes: Sequence[str]) -> dict[str, str]:
-    """Map each node to its counterpart, in both directions."""
+    """Map each node to its counterpart in the first drawing."""
     each = [(p, *pair) for p, m in zip(prefixes[1:], links, strict=False) for pair in m.items()]
-    found = {f"{p}-{here}": f"{prefixes[0]}-{there}" for p, here, there in each}
-    return found | {there: here for here, there in found.items()}
+    return {f"{p}-{here}": f"{prefixes[0]}-{there}" for p, here, there in each}
 
 
 # ---- Drawings --------------------------------------------------------------------------------

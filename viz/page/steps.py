@@ -67,7 +67,9 @@ def _by_slot(answers: Iterable[Answer], said: Callable[[Pair], Any]) -> dict[str
     """Return the answers by question: the step from which each is true, and the sentence."""
     found: dict[str, list[Any]] = {}
     for step, slot, text in sorted(answers, key=lambda entry: SLOTS.index(entry[1])):
-        found.setdefault(slot, []).append([step, said(text)])
+        known, sent = found.setdefault(slot, []), said(text)
+        if not known or known[-1][1] != sent:
+            known.append([step, sent])
     return found
 
 
@@ -107,10 +109,11 @@ def _bad_flag(summary: Summary) -> dict[str, bool]:
 # ---- Steps -----------------------------------------------------------------------------------
 
 
-def frame(films: Sequence[Shown], swatches: Swatches | None) -> dict[str, Any]:
+def frame(films: Sequence[Shown], texts: Texts, swatches: Swatches | None) -> dict[str, Any]:
     """Return one step of all films; a film that ended earlier stays at its last frame.
 
-    What most steps lack is left out. At the last step of all, each film shows its end.
+    Its captions are numbers of `texts`, as most of a long loop come again. What most steps lack is
+    left out. At the last step of all, each film shows its end.
     """
     alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
     now = [(film.frames[min(i, len(film.frames) - 1)], prefix) for film, prefix, i in films]
@@ -124,8 +127,9 @@ def frame(films: Sequence[Shown], swatches: Swatches | None) -> dict[str, Any]:
         "notes": {f"{p}-{n}": text for f, p in now for n, text in f.notes.items()},
         "failed": [f"{p}-{f.failed}" for f, p in now if f.failed],
     }
+    said = [f.plain if f.ticks else f.caption for f, _ in now]  # the score counts
     return {
-        "captions": [f.plain if f.ticks else f.caption for f, _ in now],  # the score counts
+        "captions": [texts.setdefault(pair, len(texts)) for pair in said],
         "active": [f"{p}-{i}" for f, p in alive for i in f.active],
         **{name: value for name, value in rare.items() if value},
     }

@@ -41,7 +41,7 @@ from viz.words.user import user
 
 __all__ = ["compare", "step", "timeline"]
 
-TWICE = 150  # operators, up to which a comparison has two calls; of more, its page is too large
+TWICE = 303  # operators, up to which a comparison has two calls; of more, its page is too large
 
 
 def step(
