@@ -645,7 +645,8 @@ def test_a_saved_page_plays_without_a_network(
     page.get_by_role("button", name={"en": "English", "zh": "中文"}[code], exact=True).press(
         "Enter"
     )
-    captions = [page.locator(".mg-caption").inner_text() for _ in step_to_end(page)]
+    told_at = page.locator(".mg-caption").inner_text
+    captions = [told_at().replace("\xa0", " ") for _ in step_to_end(page)]
     assert len(set(captions)) == len(captions) == 8
     told = {"en": "upstream × local = 1 × 2 = 2", "zh": "上游 × 局部 = 1 × 2 = 2"}
     assert told[code] in captions[5]

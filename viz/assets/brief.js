@@ -23,7 +23,8 @@ const written = once((/** @type {string} */ text) => measured(text, BRIEF.font))
 function shortened(text, wide) {
   const less = text.match(/ (× \d+)$/)?.[1] ?? text.replace(/ \(\d+\)$/, "");
   const own = text.match(/\.([A-Za-z_]\w*)$/)?.[1] ?? less;
-  for (const one of [text, less, own]) if (written(one) <= wide) return one;
+  const bare = own.replace(/^[^\w∂] /, ""); // without its mark
+  for (const one of [text, less, own, bare]) if (written(one) <= wide) return one;
   for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end >= Math.max(LETTERS, text.length / 3); end--)
     if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
   return "";

@@ -86,8 +86,9 @@ function card(g, members, calls) {
   const done = g.querySelector(".mg-done");
   halo(g);
   const cells = [...g.querySelectorAll(".mg-cell")].map((cell, i) => ({ g: cell, counts: calls[i] ?? [], seen: {} }));
-  if (cells.length < Number((name || sign).match(/ × (\d+)/)?.[1])) parted(g); // each stands for several calls
-  return { g, id: g.id, kind, members, counts: calls.flat(), cells, parts, slots, done, whole, sign, title: name || sign, seen: {} };
+  const title = kind === "group" ? sign : name || sign; // a strip of calls has there what it is given
+  if (cells.length < Number(title.match(/ × (\d+)/)?.[1])) parted(g); // each stands for several calls
+  return { g, id: g.id, kind, members, counts: calls.flat(), cells, parts, slots, done, whole, sign, title, seen: {} };
 }
 
 /** Let the cells of a strip leave room for dots between both halves. @param {Element} g */

@@ -236,7 +236,9 @@ function stepper(controls, labels, title, pace, { at, last, rest = last, show, w
       slider.max = String(last());
       slider.value = String(at());
       slider.setAttribute("aria-valuetext", `${at()}: ${said}`);
-      counter.textContent = place || `${at()} / ${last()}`;
+      const now = make("span", "mg-at"); // in one line, where it has two
+      now.textContent = `${at()} /`;
+      counter.replaceChildren(...(place ? [place] : [now, ` ${last()}`]));
       mark();
     },
     leave: () => clearInterval(timer),

@@ -166,7 +166,8 @@ def _on_cell(film: Film, ids: Sequence[str], step: int) -> tuple[str, ...]:
 def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> BoxState:
     """Return the state of what these tracks make; its value is that of the last."""
     first, tracks = tracks[-1], [t.life(step) for t in tracks]
-    births = [born for t in tracks if (born := _birth(t)) is not None and born <= step]
+    firsts = (t.values[0][0] if t.born is None and t.values else t.born for t in tracks)
+    births = [born for born in firsts if born is not None and born <= step]
     runs = [max(past) for t in tracks if (past := [i for i, _ in t.values if i <= step])]
     value, gradient = (latest(x, step) for x in (tracks[-1].values, tracks[-1].gradients))
     return BoxState(
@@ -182,9 +183,3 @@ def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> BoxSt
         again=tracks[-1] is not first,
         bad=any(x.bad for x in (value, gradient) if x),
     )
-
-
-def _birth(track: Track) -> int | None:
-    """Return the step at which a node was built, or first ran if it was not built before."""
-    first = next((i for i, _ in track.values), None)
-    return first if track.born is None else track.born

@@ -68,8 +68,7 @@ def _by_slot(answers: Iterable[Answer], said: Callable[[Pair], Any]) -> dict[str
     found: dict[str, list[Any]] = {}
     for step, slot, text in sorted(answers, key=lambda entry: SLOTS.index(entry[1])):
         known, sent = found.setdefault(slot, []), said(text)
-        if not known or known[-1][1] != sent:
-            known.append([step, sent])
+        known += [[step, sent]] if not known or known[-1][1] != sent else []
     return found
 
 

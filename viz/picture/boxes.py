@@ -41,7 +41,7 @@ class PictureNode:
     title: Pair = ("", "")
     members: tuple[str, ...] = ()  # of a folded group, or of folded bodies
     dtype: str = ""
-    sign: str = ""  # what the operator is written with in a formula: ×, +, σ, @
+    sign: str = ""  # what an operator is written with in a formula, ×, +, σ; what a strip is given
     cells: tuple[tuple[str, ...], ...] = ()  # of a folded strip: the members of each call
     built: str | None = None  # of what is in a strip: the group it was built in
 
@@ -269,8 +269,9 @@ class _Folding:
             if n.kind not in GIVEN and (inner or alone):
                 calls[inner or n.id] = (*calls.get(inner, ()), n.id)
         each, many = [*calls.values()], max(-(-len(calls) // CELLS), 1)
-        cells = (sum(each[k : k + many], ()) for k in range(0, len(each), many))
-        return replace(box, cells=tuple(cells))
+        cells = tuple(sum(each[k : k + many], ()) for k in range(0, len(each), many))
+        given = [n.label for n in inside if n.kind == "input"] if cells else []
+        return replace(box, cells=cells, sign=" … ".join(given[:1] + given[1:][-1:]))
 
     def _edges(self) -> tuple[PictureEdge, ...]:
         """Return the arrows between boxes: those of nodes as they are, one between two groups."""

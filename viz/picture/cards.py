@@ -112,7 +112,7 @@ class Card:
 
     @property
     def _own_name(self) -> str:
-        return plain(self.node.name) if self._operates else ""
+        return plain(self.node.name if self._operates else self.node.sign)
 
     @property
     def shape(self) -> str:

@@ -1,7 +1,8 @@
 """Small references beside the readers of a value, in place of arrows that would cross the drawing.
 
 A value with many readers keeps its arrow to the first of them; each other reader has a reference
-beside it, like the connectors between the pages of a flow chart. So has a reader that is far away.
+beside it, like the connectors between the pages of a flow chart. So has a reader that is far away,
+and each call of a layer that shares its parameters with a strip of calls.
 Only the drawing has references: text, tables and films use the arrows that they represent.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from viz.picture.boxes import Picture, PictureEdge, PictureNode, in_order
+from viz.picture.boxes import PARAMETERS, Picture, PictureEdge, PictureNode, in_order
 from viz.picture.cards import plain, text, wide
 from viz.picture.theme import KINDS, SMALL
 from viz.words.text import both, row
@@ -42,8 +43,9 @@ class Reference:
     @property
     def label(self) -> str:
         """What is written in it: the mark and the name, or the first names and how many follow."""
-        first = self.sources[0]
-        named = f"{KINDS[first.kind].mark} {plain(first.label, 24)}"
+        n = self.sources[0]  # the parameters of a layer are those of what it is beside
+        kind, name = ("parameter", PARAMETERS) if n.op == PARAMETERS else (n.kind, n.label)
+        named = f"{KINDS[kind].mark} {plain(name, 24)}"
         return named if len(self.sources) == 1 else f"{named} … +{len(self.sources) - 1}"
 
     @property
@@ -77,9 +79,9 @@ def references(picture: Picture) -> tuple[Reference, ...]:
     for source, leaving in arrows.items():
         readers = dict.fromkeys(e.target for e in leaving)
         first = min(readers, key=rank.__getitem__)
+        many = len(readers) > MANY or (nodes[source].given and any(nodes[i].cells for i in readers))
         for e in leaving:
-            many = len(readers) > MANY and e.target != first
-            if many or rank[e.target] - rank[source] > FAR:
+            if (many and e.target != first) or rank[e.target] - rank[source] > FAR:
                 referred.setdefault(e.target, {}).setdefault(source, []).append(e)
     found: list[Reference] = []
     for n in picture.nodes:

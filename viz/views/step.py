@@ -283,14 +283,12 @@ def _eager_mode() -> Iterator[None]:
 def argument_names(model: Callable[..., Any], count: int) -> list[str]:
     """Return the names of the function's arguments; x1, x2, … if it has none."""
     try:
-        named = [p.name for p in inspect.signature(model).parameters.values() if p.kind in _PLAIN]
+        known = inspect.signature(model).parameters.values()
+        named = [p.name for p in known if p.kind <= p.POSITIONAL_OR_KEYWORD]
     except (TypeError, ValueError):
         named = []
     plain = ["x"] if count == 1 else [f"x{i}" for i in range(1, count + 1)]
     return named[:count] if len(named) >= count else plain
-
-
-_PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _verdict(dynamic: Film, static: Film) -> Pair | None:
