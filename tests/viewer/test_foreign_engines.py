@@ -147,6 +147,14 @@ def test_a_sum_that_is_none_is_told_as_one() -> None:
     assert wrong[-1] == "done: 2 contributions passed back."
 
 
+def test_a_leaf_that_no_gradient_reaches_has_its_row() -> None:
+    """The gradient that is missing is what a learner looks for there."""
+    x = mine.Node("Placeholder", name="x")
+    y = x * x
+    player = Player([other_film([y], {}, [("passed back", y, (y, 10.0, 10.0))])])
+    assert [label for label, *_ in player.data["lanes"][0]["rows"]] == ["x", "Mul"]
+
+
 def test_a_cycle_that_a_wrong_engine_tells_of_comes_to_an_end() -> None:
     x = mine.Node("Placeholder", name="x")
     y = x * x

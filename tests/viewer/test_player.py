@@ -408,7 +408,7 @@ def test_a_saved_page_plays(saved: dict[str, Path], page: Page) -> None:
     page.keyboard.press("End")
     assert counter.inner_text() == "7 / 7"
     page.keyboard.press("ArrowLeft")
-    assert "2 + 2 = 4" in caption.inner_text()
+    assert "2 + 2 = 4" in caption.inner_text().replace("\xa0", " ")
     assert page.locator(".mg-chip").all_text_contents() == ["1 × 2 = 2"]
     gradients = page.locator(".mg-grad")
     assert gradients.all_text_contents() == ["∂ 2 + 2 = 4", "∂ 1", "∂ 1"]

@@ -2,6 +2,7 @@
 // its gradient as it has room for, at a size that can be read, whatever the scale.
 const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
+const ROUNDED = 4; // and a name than its reference
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
 const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one on a cell, of one that is alone, and of bars below it
@@ -174,7 +175,7 @@ function brief(g, scale) {
   const pictures = scale < PICTURED ? strips : slots; // of a low card that of its value, in a strip
   const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : slots.length ? ["sign", "del"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
-  const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
+  const number = g.matches(".mg-kind-constant") ? SPARE : g.matches(".mg-ref") ? ROUNDED : 0; // it needs no frame, or its ends are round
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - BRIEF.edge, digits) }));
   const low = most < lines.filter(({ text }) => text).length && (most === 1 ? !strip : g.matches(".mg-compact"));
   const beside = low && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name

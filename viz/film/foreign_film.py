@@ -58,7 +58,8 @@ class _ForeignDirector:
         self.labels = {n.id: n.label for n in self.picture.nodes}
         self.edges = {(e.target, e.index): e.id for e in self.picture.edges}
         self.tracks = {n.id: Track() for n in self.picture.nodes}
-        self.frames = [Frame(row("step_start"))]
+        leaves = (Mark(BUILT, self.ids[x], "input") for x in nodes if not nodes[x])
+        self.frames = [Frame(row("step_start"), marks=tuple(leaves))]
         self.sent: Counter[tuple[Any, Any]] = Counter()  # shares from one node to another
         self.totals: dict[Any, Any] = {}  # the gradient of a node so far
         for node in nodes:

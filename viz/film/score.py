@@ -318,11 +318,11 @@ def _phases(notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Phase, 
 
 
 def _step_kind(notes: list[Note]) -> str:
-    """Return what a step does; "" for leaves of a tape that exist before anything happens."""
+    """Return what a step does; "" for leaves that exist before anything happens."""
     kinds = {note.kind for note in notes}
     if "gradient" in kinds:
         return BACKWARD
-    if BOTH in kinds:
+    if BOTH in kinds or not notes[0].step:
         return BOTH if notes[0].step else ""
     if "run" in kinds:
         return "run"
