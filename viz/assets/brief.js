@@ -2,7 +2,7 @@
 // its gradient as it has room for, at a size that can be read, whatever the scale.
 const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
-const ROUNDED = 4; // and a name than its reference
+const ROUNDED = 8; // and a name than its reference
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
 const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one on a cell, of one that is alone, and of bars below it
