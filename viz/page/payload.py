@@ -61,7 +61,6 @@ def payload(
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
     texts: Any = Apart() if apart else {}
     swatches: Swatches | None = None if apart else {}
-    steps = max((len(film.frames) for film in films), default=0)
     still = all(film.still for film in films)
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
@@ -70,10 +69,7 @@ def payload(
         "nodes": _nodes(pairs, texts, swatches),
         "edges": _edges(pairs),
         "links": _links(links, prefixes),
-        "frames": [
-            frame([(*pair, i) for pair in pairs], texts, swatches)
-            for i in with_progress(range(steps), "progress_steps")
-        ],
+        "frames": _frames(pairs, texts, swatches),
         "texts": list(texts),  # after both, which fill it
         "swatches": list(swatches or ()),  # after both
         "lanes": score_lanes(pairs),
@@ -103,6 +99,14 @@ def _nodes(
         for answers in [node_details(film.picture, film.tracks)]
         for box in with_progress(film.picture.nodes, "progress_nodes")
     }
+
+
+def _frames(pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches | None) -> Any:
+    steps = max((len(film.frames) for film, _ in pairs), default=0)
+    return [
+        frame([(*pair, i) for pair in pairs], texts, swatches)
+        for i in with_progress(range(steps), "progress_steps")
+    ]
 
 
 def _edges(pairs: Sequence[tuple[Film, str]]) -> dict[str, list[str]]:

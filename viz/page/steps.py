@@ -111,18 +111,16 @@ def _bad_flag(summary: Summary) -> dict[str, bool]:
 def frame(films: Sequence[Shown], texts: Texts, swatches: Swatches | None) -> dict[str, Any]:
     """Return one step of all films; a film that ended earlier stays at its last frame.
 
-    Its captions are numbers of `texts`, as most of a long loop come again. What most steps lack is
-    left out. At the last step of all, each film shows its end.
+    What most steps lack is left out. At the last step of all, each film shows its end.
     """
     alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
     now = [(film.frames[min(i, len(film.frames) - 1)], prefix) for film, prefix, i in films]
     ended = [i + 1 >= len(film.frames) for film, _, i in films]
     still = [i >= len(film.frames) and not all(ended) for film, _, i in films]
-    scale = films[0][0].scales.gradient
     flows = {f"{p}-{e}": flow for f, p in alive for e, flow in f.flows.items()}
     rare = {
         "still": still if any(still) else None,
-        "flows": {i: _flow(x, scale, swatches) for i, x in flows.items()},
+        "flows": {i: _flow(x, films[0][0].scales.gradient, swatches) for i, x in flows.items()},
         "notes": {f"{p}-{n}": text for f, p in now for n, text in f.notes.items()},
         "failed": [f"{p}-{f.failed}" for f, p in now if f.failed],
     }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -283,8 +283,7 @@ def _eager_mode() -> Iterator[None]:
 def argument_names(model: Callable[..., Any], count: int) -> list[str]:
     """Return the names of the function's arguments; x1, x2, … if it has none."""
     try:
-        known = inspect.signature(model).parameters.values()
-        named = [p.name for p in known if p.kind <= p.POSITIONAL_OR_KEYWORD]
+        named = [p.name for p in signature(model).parameters.values() if p.kind < p.VAR_POSITIONAL]
     except (TypeError, ValueError):
         named = []
     plain = ["x"] if count == 1 else [f"x{i}" for i in range(1, count + 1)]
