@@ -107,14 +107,14 @@ def check(
     given = [x for x in (got, want, *more) if x is not MISSING]
     if id in PROPERTIES and (want is MISSING or callable(want)):
         return _check_by_property(entry, given, seed)
-    original, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
+    original, shown, problem, graded = got, want, list[Pair](), bool(os.environ.get(GRADING))
     wrote = source_of([*called_functions(got)]) if isinstance(got, FunctionType) else ""
     caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
         if _reads_expected(got, want):
             got, problem = None, [row("check_read")]
         else:
-            shown, names = want, getattr(got, "__globals__", {})
+            names = getattr(got, "__globals__", {})
             places = [name for name, x in names.items() if x is shown]
             # The inputs that the text names come first: a message about others would be a riddle.
             for want in [shown, shown | entry.hidden(wrote)] if entry.also else [shown]:
@@ -137,6 +137,7 @@ def check(
         after = [row("check_value", value=x)] if len(x := short_repr(got)) < 40 else []
         return _report(Message([passed], MARKS[True], id, [*after, _next_step(id)]))
     lines = [row("check_failed", text=entry.text)]
+    lines += [] if want is shown else [row("check_others")]
     comparison = Comparison(tolerance, got is not original, partial(title_of, id.partition(".")[0]))
     lines += problem or _first_difference(got, want, comparison)
     if got is None and not problem and isinstance(original, FunctionType):

@@ -512,7 +512,7 @@ def test_what_is_compared_is_named_in_both_languages():
     try:
         with pytest.raises(AssertionError, match="最先出错的是“优化前”：得到 4，应为 5"):
             check("L08.faded.1", lambda: {"before": 4}, {"before": 5})
-        with pytest.raises(AssertionError, match="其中有 张量，数 各自的值"):
+        with pytest.raises(AssertionError, match="其中有 tensors，numbers 各自的值"):
             check("L12.faded.2", None, {"tensors": 1, "numbers": 2})
     finally:
         set_language("en")

@@ -458,7 +458,7 @@ CODE = {
     ),  # nodes in a row, and names
     *("built", "run", "asked"),  # what the lines of an error begin with
     *("mismatch", "could", "not", "broadcast"),  # what NumPy says, and L07 asks for
-    "NoneType",  # what Python says of a value that is missing
+    *("NoneType", "Node"),  # what Python says of a value that is missing, or no list
     *("load", "clean", "report", "train", "logs", "photos", "sounds", "wash", "cut", "cook"),
 }
 
