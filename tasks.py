@@ -442,11 +442,11 @@ SLOW = [
     for name in (
         *("animate", "bench", "browser_*", "charts*", "computing_pages", "core_alone", "course"),
         *("depth_static", "distribution", "document", "draw", "elsewhere", "exercises", "explorer"),
-        *("extra", "faces", "fast_paths", "files", "films", "frames", "handouts", "hosting"),
+        *("extra", "fast_paths", "files", "films", "frames", "handouts", "hosting"),
         *("javascript", "kit", "large_drawings", "lazy", "lite", "live", "locks", "main", "marks"),
         *("native", "opening", "outputs", "over_http", "pages", "paint", "player"),
         *("properties_of_exercises", "public", "reference", "score", "setup", "show", "size"),
-        *("states", "storage", "strip", "train_view", "uses"),
+        *("states", "strip", "train_view", "uses"),
     )
 ]
 NOTHING_CHOSEN = 5  # what pytest says then
