@@ -382,7 +382,7 @@ def _control_operator(name: str, title: tuple[str, str], formula: str, infer: An
 
 
 COND = _control_operator(
-    "Cond", ("conditional branch", "条件分支"), "{0} ? then : else", cond_spec, _cond_gradient
+    "Cond", ("conditional branch", "条件分支"), "cond({0}, then, else)", cond_spec, _cond_gradient
 )
 WHILE = _control_operator(
     "While",

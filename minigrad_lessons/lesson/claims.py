@@ -54,7 +54,7 @@ def claims(
 
     >>> lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
     >>> events = {"dynamic": 1, "static": 4}
-    >>> measured = {**events, "runs": 2}
+    >>> measured = {"built": "built Mul", "runs": 2}
     >>> table = claims("L00", blueprint=measured, readable=lines, early=events)
     >>> print(str(table).splitlines()[-1].split("number ")[1].split(". ")[0])
     appears as event 1 of the dynamic log and event 4 of the static one

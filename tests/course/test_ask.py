@@ -239,7 +239,7 @@ def test_an_unknown_id_lists_the_known_ones():
     with pytest.raises(KeyError, match="blueprint"):
         claims("L00", other={})
     with pytest.raises(
-        ValueError, match=r'blueprint of L00 .*: dynamic, .*claims\("L00", blueprint=\{"dynamic": …'
+        ValueError, match=r'blueprint of L00 .*: built, .*claims\("L00", blueprint=\{"built": …'
     ):
         claims("L00")
     with pytest.raises(KeyError):
@@ -639,7 +639,7 @@ def test_an_answer_written_anew_is_looked_at_anew():
 def test_claims_hold_what_was_measured():
     table = claims(
         "L00",
-        blueprint={"dynamic": "Mul", "static": HOSTILE, "runs": 2},
+        blueprint={"built": HOSTILE, "runs": 2},
         readable=dict.fromkeys(
             ["formula1", "formula2", "before1", "before2", "total1", "total2"], 5
         ),
@@ -654,7 +654,7 @@ def test_claims_hold_what_was_measured():
 
 def test_values_of_all_claims_may_be_told_at_once():
     formula = ["formula1", "formula2", "before1", "before2", "total1", "total2"]
-    values = {**dict.fromkeys(formula, 5), "dynamic": 2, "static": 6, "runs": 2}
+    values = {**dict.fromkeys(formula, 5), "dynamic": 2, "static": 6, "built": "Mul", "runs": 2}
     assert "event 2 of the dynamic log and event 6 of the static one" in repr(claims("L00", values))
     assert "event 3 of" in repr(claims("L00", values, early={"dynamic": 3, "static": 6}))
     del values["runs"]

@@ -118,7 +118,7 @@ def test_tasks_that_are_too_small_stay_on_one_device() -> None:
 def test_a_schedule_that_breaks_the_rules_is_found() -> None:
     a, b = nodes(2)
     early = Schedule((Task(a, 0, 0, 2), Task(b, 1, 1, 3, (a,))), 2)
-    with pytest.raises(mg.VerifyError, match=r"n1 starts at 1, but it cannot start before 2"):
+    with pytest.raises(mg.VerifyError, match=r"n1 starts at 1, but the earliest it can start is 2"):
         early.verify()
     both = Schedule((Task(a, 0, 0, 2), Task(b, 0, 1, 3)), 2)
     with pytest.raises(mg.VerifyError, match="n1"):
@@ -187,7 +187,10 @@ def test_a_scheduler_of_ones_own_is_checked_drawn_and_run_in_its_order() -> None
         (lambda plan, last: plan.update({last: (1, 14.0, 14.5)}), "Add_2 is no place"),
         (lambda plan, last: plan.update({last: (1, "14", "15")}), "Add_2 is no place"),
         (lambda plan, last: plan.update({last: 14.0}), "Add_2 is no place"),
-        (lambda plan, last: plan.update({last: (0, 3.0, 4.0)}), "Add_2 starts at 3.0, but it"),
+        (
+            lambda plan, last: plan.update({last: (0, 3.0, 4.0)}),
+            "Add_2 starts at 3.0, but the earliest",
+        ),
         (lambda plan, last: plan.update({last: (1, 13.5, 14.5)}), "Add_2 starts at 13.5, but"),
         (lambda plan, last: plan.update({last: (1, 99.0, 100.0)}), "100.0 is not between"),
     ],

@@ -101,7 +101,7 @@ def test_e10_static_runs_one_arm_and_leaves_the_other() -> None:
         "the constant 0 is read | n3",
         "run: Greater = Sum > 0 = -3 > 0 = False | n4",
         "inside Cond: else — run: Sub = v − 1 = -3 − 1 = -4 | b6",
-        "run: Cond = Greater ? then : else = False ? then : else = -4 | n5",
+        "run: Cond = cond(Greater, then, else) = cond(False, then, else) = -4 | n5",
         "backward starts at the output: ∂Cond/∂Cond = 1 | n5",
         "Cond passes back to x through its insides: 1 becomes 1 | n1 | 1 → 1",
         "done: 5 operators built, 13 gradient nodes built, 4 operators run, "
