@@ -181,6 +181,18 @@ def test_normalisation_by_what_was_seen(tmp_path: Path) -> None:
     np.testing.assert_allclose(ours, theirs(prototxt, weights, x), rtol=1e-5, atol=1e-6)
 
 
+def test_a_padded_blob_has_no_more_elements_than_caffe_counts(tmp_path: Path) -> None:
+    pooling = "bottom: 'x' top: 'p' pooling_param { kernel_size: 4000 stride: 4000 pad: PAD }"
+    layer = f"layer {{ name: 'p' type: 'Pooling' {pooling} }}"
+    most, more = (
+        written(tmp_path / pad, layer.replace("PAD", pad), (1, 1, 40_000, 40_000))
+        for pad in ("3000", "3500")
+    )
+    assert mg.from_caffe(most).outputs[0].shape == (1, 1, 11, 11)
+    with pytest.raises(mg.FormatError, match="elements: 2209000000, the limit is 2147483647"):
+        mg.from_caffe(more)
+
+
 BOTH = """
 layer { name: "d" type: "Data" top: "data" top: "label" data_param { batch_size: 4 } }
 layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
