@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import replace
 from typing import Any
@@ -341,6 +342,22 @@ def test_films_side_by_side_say_the_ticks_of_their_clocks() -> None:
         "[gradient 2",
         "freed: x, Mul. Nothing refers to this part of the graph any more.",
     ]
+    chain = (
+        mg.tanh,
+        mg.exp,
+        mg.sin,
+        mg.cos,
+        mg.relu,
+        mg.sigmoid,
+        mg.softplus,
+        mg.log1p,
+        mg.sqrt,
+        mg.abs,
+    )
+    long, _ = viz.compare(lambda x: functools.reduce(lambda y, f: f(y), chain, x), 0.5).films
+    freed = next(f.caption[0] for f in long.frames if f.caption[0].startswith("freed: x, Tanh"))
+    names = freed.removeprefix("freed: ").partition(". ")[0]
+    assert (len(names), names[-1]) == (60, "…")
     ticks = [f.caption[0].partition("]")[0] for f in static.frames if f.caption[0][0] == "["]
     assert ticks[:5] == ["[built 1", "[run 1", "[gradient 1", "[gradient 2", "[run 2"]
     assert dynamic.frames[1].caption[1].startswith("[构建 1, 运行 1] ")
