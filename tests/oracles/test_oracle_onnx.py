@@ -16,6 +16,7 @@ import minigrad as mg
 import viz
 from minigrad import ops
 from minigrad.core import REGISTRY, Op, Sample
+from minigrad.interop.onnx.writing import model as _fills_the_table  # noqa: F401
 from minigrad.interop.onnx.writing.builder import TABLE
 
 onnx = pytest.importorskip("onnx")
@@ -123,6 +124,21 @@ def test_what_has_no_counterpart_is_refused_by_name(name: str) -> None:
     sample = REGISTRY[name].samples[0]
     graph = graph_of(REGISTRY[name], draw(sample, np.float32), sample, gradient=False)
     with pytest.raises(mg.FormatError, match=name):
+        graph.to_onnx()
+
+
+def test_the_first_axis_is_taken_from_where_none_is_given() -> None:
+    with mg.Graph():
+        x, i = mg.placeholder("x", (3, 4)), mg.placeholder("i", (2,), mg.int64)
+        graph = mg.build_graph([x, i], ops.take(x, i))
+    agree(graph, {"x": np.arange(12, dtype=np.float32).reshape(3, 4), "i": np.array([2, 0])})
+
+
+def test_a_length_that_is_open_is_refused_where_it_has_to_be_known() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", (None, 3))
+        graph = mg.build_graph(x, mg.gradients(mg.sum(mg.prod(x, axis=0)), x)[0])
+    with pytest.raises(mg.FormatError, match=r"ProdOfOthers.*shape \(None, 3\)"):
         graph.to_onnx()
 
 
@@ -267,6 +283,14 @@ def test_shapes_are_values_and_an_open_batch_stays_open() -> None:
         np.testing.assert_array_equal(
             mg.run(graph, {"x": x}), x.reshape(n, -1, 2).transpose(0, 2, 1)
         )
+
+
+def test_depth_becomes_space_in_an_open_batch() -> None:
+    node = helper.make_node("DepthToSpace", ["x"], ["y"], blocksize=2)
+    graph = mg.from_onnx(model([node], [value("x", ["n", 8, 2, 3])], [value("y", None)]))
+    x = np.arange(96, dtype=np.float32).reshape(2, 8, 2, 3)
+    expected = x.reshape(2, 2, 2, 2, 2, 3).transpose(0, 3, 4, 1, 5, 2).reshape(2, 2, 4, 6)
+    np.testing.assert_array_equal(mg.run(graph, {"x": x}), expected)
 
 
 def test_weights_are_variables_that_training_changes() -> None:
