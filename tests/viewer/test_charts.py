@@ -232,8 +232,8 @@ def test_of_lines_that_coincide_each_is_seen() -> None:
 
 
 def drawing(shown: Chart, i: int) -> str:
-    """The SVG of the image that a page shows."""
-    source = page(shown).all("img")[i]["src"] or ""
+    """The SVG of the image that a page shows in this language."""
+    source = Page(shown._html(i)).all("img")[0]["src"] or ""
     return base64.b64decode(source.partition(",")[2]).decode()
 
 
