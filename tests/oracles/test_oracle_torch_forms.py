@@ -624,6 +624,12 @@ def test_a_function_that_is_mapped_has_its_gradients(scale: bool) -> None:
     assert any(n.op.name == "StopGradient" for n in found.graph.nodes) is not scale
 
 
+def test_a_frame_on_some_sides_is_an_operator_of_ours() -> None:
+    told = plays(Model(lambda h, x: nn.functional.pad(h, (0, 1))), some_input())
+    assert "Pad = " in told
+    assert "PyTorch_" not in told
+
+
 def test_kernels_with_wide_gaps_are_those_of_pytorch() -> None:
     torch.manual_seed(0)
     for kernel, pads, gaps, groups in (((3, 3), (6, 5), (6, 5), 1), ((2, 3), (36, 8), (30, 7), 3)):
