@@ -201,7 +201,7 @@ class Plugin:
         Each is told which one follows: what is set up for its module alone is then taken down,
         without which the first test of another module fails, whatever the mutation.
         """
-        for item, following in zip(items, [*items[1:], None], strict=True):
+        for item, following in zip(items, [*items[1:], None], strict=False):
             self.failed = False
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed and self.on >= 0:
