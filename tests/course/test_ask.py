@@ -422,44 +422,52 @@ def test_an_error_that_would_fill_the_page_is_cut():
 @pytest.mark.parametrize(
     ("got", "want", "says"),
     [
-        ([1, 2, 3], [1, 2, 4], "First wrong value: `[2]` is 3; expected 4."),
-        ([[1, 2], [3]], [[1, 2], [5]], "First wrong value: `[1][0]` is 3; expected 5."),
-        (["run Add", "run Mul"], ["run Add", "run Sub"], "First wrong value: `[1]` is 'run Mul'."),
-        ([1, 2], [1, 2, 3], "Got 2 values; expected 3. As far as they go, they are correct."),
-        ([], [1, 2], "There are no values; expected 2."),
+        ([1, 2, 3], [1, 2, 4], "`result[2]` is 3; expected 4."),
+        ([[1, 2], [3]], [[1, 2], [5]], "`result[1][0]` is 3; expected 5."),
+        (
+            ["run Add", "run Mul"],
+            ["run Add", "run Sub"],
+            "`result[1]` is 'run Mul', which is wrong.",
+        ),
+        ([1, 2], [1, 2, 3], "`result` has 2 values; expected 3. Up to there, everything is right."),
+        ([], [1, 2], "`result` has no values; expected 2."),
         (
             [[1], [2, 3]],
             [[1], [2]],
-            "`[1]` has 2 values; expected 1. As far as they go, they are correct.",
+            "`result[1]` has 2 values; expected 1. Up to there, everything is right.",
         ),
-        (np.ones(3), np.ones((1, 3)), "The shape is (3,); expected (1, 3)."),
-        ({"a": 0}, {"a": [0]}, "First wrong value: `a` is 0; expected a list."),
-        (np.eye(2), np.ones((2, 2)), "First wrong value: `[0][1]` is 0.0; expected 1.0."),
-        ({"y": 1, "x": 3}, {"x": 6, "y": 1}, "First wrong value: `x` is 3; expected 6."),
-        ({10: -2.0}, {10: 2}, "First wrong value: `result` for `10` is -2.0; expected 2."),
+        (np.ones(3), np.ones((1, 3)), "`result` has shape (3,); expected (1, 3)."),
+        ({"a": 0}, {"a": [0]}, "`a` is 0; expected a list."),
+        (np.eye(2), np.ones((2, 2)), "`result[0][1]` is 0.0; expected 1.0."),
+        ({"y": 1, "x": 3}, {"x": 6, "y": 1}, "`x` is 3; expected 6."),
+        ({10: -2.0}, {10: 2}, "For `10`, `result` is -2.0; expected 2."),
         (
             {"x = 3": {"a": ["c", "0"]}},
             {"x = 3": {"a": ["c", "2"]}},
-            "First wrong value: `a[1]` for `x = 3` is '0'.",
+            "For `x = 3`, `a[1]` is '0', which is wrong.",
         ),
         ({"b": np.ones((2, 1))}, {"b": np.ones(3)}, "`b` has shape (2, 1); expected (3,)."),
-        ({"b": 7}, {"b": np.ones(3)}, "`b` is 7; expected 3 values."),
-        ({"(3,)": [1, 0]}, {"(3,)": [1, 2]}, "First wrong value: `(3,) [1]` is 0; expected 2."),
+        ({"b": 7}, {"b": np.ones(3)}, "`b` is 7; expected a list of 3 values."),
+        ({"(3,)": [1, 0]}, {"(3,)": [1, 2]}, "For `(3,)`, `result[1]` is 0; expected 2."),
         (
             {"b": np.array(3.0)},
             {"b": np.array(4.0)},
-            "First wrong value: `b` is 3.0; expected 4.0.",
+            "`b` is 3.0; expected 4.0.",
         ),
-        ({"b": 0.5}, {"b": 0.1 * 3}, "First wrong value: `b` is 0.5; expected 0.3."),
-        (None, {"x": 6, "y": 1}, "Got None; expected a dict with a value for each of x, y."),
-        ({"y": 1}, {"x": 6, "y": 1}, "There is no value for `x`."),
-        ({"x": 6, "y": 1}, {"x": 6}, "Everything else is right, but `y` shouldn't be there."),
-        (7, ["a", "b"], "Got 7; expected 2 values."),
+        ({"b": 0.5}, {"b": 0.1 * 3}, "`b` is 0.5; expected 0.3."),
+        (
+            None,
+            {"x": 6, "y": 1},
+            "`result` is None; expected a dict with a value for each of x, y.",
+        ),
+        ({"y": 1}, {"x": 6, "y": 1}, "`x` is missing."),
+        ({"x": 6, "y": 1}, {"x": 6}, "`y` shouldn't be there. Everything else is right."),
+        (7, ["a", "b"], "`result` is 7; expected a list of 2 values."),
     ],
 )
 def test_a_failed_check_points_at_the_first_wrong_place_and_leaves_the_rest(got, want, says):
     with pytest.raises(AssertionError) as failed:
-        check("L00.core", got, want)
+        check("L00.worked", got, want)
     lines = str(failed.value).splitlines()
     assert lines[1].strip() == says
     assert "Hint: " in lines[2]
@@ -469,7 +477,7 @@ def test_a_failed_check_points_at_the_first_wrong_place_and_leaves_the_rest(got,
 def test_where_the_answer_is_a_function_its_right_words_are_told():
     with pytest.raises(AssertionError, match=r"`log\[1\]` is 'run Sub'; expected 'run Mul'"):
         check("L00.core", lambda: {"log": ["a", "run Sub"]}, {"log": ["a", "run Mul"]})
-    with pytest.raises(AssertionError, match="First wrong value: `x` is 1; expected None"):
+    with pytest.raises(AssertionError, match="`x` is 1; expected None"):
         check("L00.core", lambda: {"x": 1}, {"x": None})
 
 
@@ -510,9 +518,9 @@ def forgets():
 def test_what_is_compared_is_named_in_both_languages():
     set_language("zh")
     try:
-        with pytest.raises(AssertionError, match="最先出错的是“优化前”：得到 4，应为 5"):
+        with pytest.raises(AssertionError, match="“优化前”最先出错：得到 4，应为 5"):
             check("L08.faded.1", lambda: {"before": 4}, {"before": 5})
-        with pytest.raises(AssertionError, match="其中有 tensors，numbers 各自的值"):
+        with pytest.raises(AssertionError, match="应为字典，键是 `tensors`、`numbers`"):
             check("L12.faded.2", None, {"tensors": 1, "numbers": 2})
     finally:
         set_language("en")

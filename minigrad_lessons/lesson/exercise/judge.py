@@ -217,7 +217,7 @@ def find_difference(
             return WrongFact(fact, [*describe(fact, mine, value, functions)])
     for fact in got.facts:
         if fact not in want and want.get(fact.partition("[")[0]) == "a dict":
-            return WrongFact(fact, [row("check_extra", at=fact)])
+            return WrongFact(fact, [row("check_extra", at=f"`{fact}`")])
     return None
 
 

@@ -64,7 +64,7 @@ def schedule_facts(made: Names, engine: ModuleType) -> Names:
             facts[f"plan[{job!r}][1] >= plan[{x!r}][2]"] = bool(start >= given[x][2])
         for x in (x for x in waits if x < job and x in given):
             both = given[x][0] == worker and given[x][1] < end and start < given[x][2]
-            facts[f"plan[{x!r}] and plan[{job!r}] overlap"] = bool(both)
+            facts[f"overlap({x!r}, {job!r})"] = bool(both)
     best = max(t.end for t in list_schedule({x: tuple(waits[x]) for x in waits}, seconds, workers))
     # What ends sooner is right, too.
     return facts | {"makespan": max([best, *(end for _, _, end in given.values())])}
