@@ -317,7 +317,7 @@ def test_both_modes_end_with_what_sets_them_apart() -> None:
         "2 calls, 2 operators built, 4 run. One graph, built once and kept.",
     ]
     assert [film.tracks["n2"].freed for film in (dynamic, static)] == [7, None]
-    (long, _) = viz.compare(lambda x: sum(x * k for k in range(1, 90)), 2.0).films
+    (long, _) = viz.compare(lambda x: sum(x * k for k in range(1, 160)), 2.0).films
     assert long.frames[-1].caption[0].startswith("1 call, ")
     assert (static.frames[5].planned, static.frames[7].active) == (4, ("n2",))
 
