@@ -68,6 +68,18 @@ def test_a_tape_is_stepped_forward_and_back_though_it_was_let_go() -> None:
     ]
 
 
+def test_one_operator_of_a_static_graph_is_built_and_then_runs() -> None:
+    a = mine.placeholder("a")
+    y = a * a
+    mine.Session().run([y], {a: np.array(2.0)})
+    built, ran = captions(viz.step(y))[1:3]
+    assert built.startswith("built: y = a × a.")
+    assert ran == "run: y = a × a = 4"
+    x = mine.Tensor(2.0, requires_grad=True)
+    told = captions(Player([other_film([x * x], {}, mine.EVENTS[-1:])]))  # not that it was built
+    assert told[1] == "run: Mul = Leaf × Leaf = 4"
+
+
 def test_a_graph_is_built_whole_and_then_runs() -> None:
     a = mine.placeholder("a")
     y = a * a + 3

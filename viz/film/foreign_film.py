@@ -68,11 +68,15 @@ class _ForeignDirector:
                 self._show_value(node, 0, getattr(node, "value", None))
 
     def film(self, events: Sequence[OtherEvent]) -> Film:
+        at_once = False  # in a dynamic graph, a node is recorded just before it runs
         for (kind, node, what), after in zip(events, [*events, ("", None, None)][1:], strict=True):
-            if kind == "built" and after[:2] != ("run", node):
-                self._built(node)
+            if kind == "built":
+                at_once = self.picture.kind == "dynamic" and after[:2] == ("run", node)
+                if not at_once:
+                    self._built(node)
             elif kind == "run" and self.nodes.get(node):
-                self._ran(node, *what)
+                self._ran(node, *what, at_once)
+                at_once = False
             elif kind == "passed back" and not is_foreign(what[1]):
                 if what[0] in self.nodes:
                     self._pass_gradient(node, *what)
@@ -108,16 +112,10 @@ class _ForeignDirector:
         self.tracks[i].born = self._add_frame(node, caption, {}, [Mark(BUILT, i)])
         self.tracks[i].facts = facts
 
-    def _ran(self, node: Any, value: Any, operands: Sequence[Any]) -> None:
+    def _ran(self, node: Any, value: Any, operands: Sequence[Any], at_once: bool) -> None:
         i, facts = self.ids[node], self._facts(node)
-        track, at_once = self.tracks[i], self.tracks[i].born is None
-        text = summarize(value).text
-        caption = row(
-            "step_both" if at_once else "step_run",
-            name=self.labels[i],
-            formula=facts.formula,
-            value=text,
-        )
+        track, told = self.tracks[i], {"formula": facts.formula, "value": summarize(value).text}
+        caption = row("step_both" if at_once else "step_run", name=self.labels[i], **told)
         flows = {self.edges[i, k]: Flow(summarize(x)) for k, x in enumerate(operands)}
         marks = [Mark(BUILT, i), Mark(RUN, i)][not at_once :]
         frame = self._add_frame(node, caption, flows, marks)
