@@ -75,7 +75,7 @@ class _ForeignDirector:
                 if not at_once:
                     self._built(node)
             elif kind == "run" and self.nodes.get(node):
-                self._ran(node, *what, at_once)
+                self._ran(node, *what, at_once=at_once)
                 at_once = False
             elif kind == "passed back" and not is_foreign(what[1]):
                 if what[0] in self.nodes:
