@@ -149,9 +149,9 @@ WRITTEN = """() => [...document.querySelectorAll('.mg-short')].map(short => shor
     ("name", "width", "said"),
     [
         ("step matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"]),
-        # A gradient beside its value has no numbers: both would be read as one row.
-        ("compare matrix", 770, ["1 -2 3 4", "0.5 -1"] * 2),
-        ("compare matrix", 390, ["1 -2 3 4", "0.5 -1"] * 2),  # its cards are compact
+        ("compare matrix", 770, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),
+        # Its cards are compact: a row of a gradient beside its value would be read with it.
+        ("compare matrix", 390, ["1 -2 3 4", "0.5 -1"] * 2),
     ],
 )
 def test_small_cards_write_their_numbers_on_the_cells(

@@ -2,7 +2,7 @@
 // its gradient as it has room for, at a size that can be read, whatever the scale.
 const LETTERS = 3; // of a name that is cut, at least
 const SPARE = 14; // pixels that a number may be wider than its card
-const ROUNDED = 8; // and a name than its reference
+const ROUNDED = 5; // beside the name of a reference, whose ends are round
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
 const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one on a cell, of one that is alone, and of bars below it
@@ -11,7 +11,10 @@ const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const [ALL, ENOUGH] = [5, 3]; // digits: more than any number has; and as many as are left of one that has room for them
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
-const GENEROUS = { font: 13, line: 16 }; // where all cards of a player have room for it
+const [GENEROUS, LEADING] = [[15, 14, 13], 3]; // sizes of letters, if all cards of a player have room for them, and between their lines
+const PILL = 14; // pixels that a reference is high, at least
+
+const MARK = /^[^\w∂] /; // before the name of a reference
 
 /** How long a text of such a card is, in pixels. */
 const written = once((/** @type {string} */ text) => measured(text, BRIEF.font));
@@ -24,7 +27,7 @@ const written = once((/** @type {string} */ text) => measured(text, BRIEF.font))
 function shortened(text, wide) {
   const less = text.match(/ (× \d+)$/)?.[1] ?? text.replace(/ \(\d+\)$/, "");
   const own = text.match(/\.([A-Za-z_]\w*)$/)?.[1] ?? less;
-  const bare = own.replace(/^[^\w∂] /, ""); // without its mark
+  const bare = own.replace(MARK, "");
   for (const one of [text, less, own, bare]) if (written(one) <= wide) return one;
   for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end >= Math.max(LETTERS, text.length / 3); end--)
     if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
@@ -61,8 +64,10 @@ function besideName(name, value, wide, digits) {
  */
 function abridge(box, scale) {
   const frames = box.querySelectorAll("g.cluster");
-  const cards = frames.length ? [...box.querySelectorAll("g.node")].map(extent) : [];
+  const references = box.querySelectorAll(".mg-ref");
+  const cards = frames.length || references.length ? [...box.querySelectorAll("g.node")].map(extent) : [];
   for (const g of frames) nameFrame(g, scale, cards);
+  for (const g of references) widen(g, scale, cards);
   for (const g of box.querySelectorAll("g.node, .mg-ref")) {
     if (scale < (g.matches(".node") ? SIGNED : FULL) || g.matches(".mg-compact")) brief(g, scale);
     else {
@@ -74,6 +79,24 @@ function abridge(box, scale) {
       lift(g);
     }
   }
+}
+
+/**
+ * Let a reference be as wide as its name, away from its arrow, if no card is there.
+ * @param {Element} g @param {number} scale @param {Extent[]} cards
+ */
+function widen(g, scale, cards) {
+  const rect = /** @type {SVGElement} */ (g.querySelector(".mg-ref-card"));
+  const [own, high] = (rect.dataset.own ??= `${rect.getAttribute("width")} ${rect.getAttribute("height")}`).split(" ").map(Number);
+  const place = (/** @type {number} */ more, above = 0) => {
+    const box = { x: -more, y: -above, width: own + more, height: high + 2 * above, rx: high / 2 + above };
+    for (const [name, size] of Object.entries(box)) rect.setAttribute(name, size.toFixed(2));
+  };
+  const name = (g.querySelector(".mg-ref-name")?.textContent ?? "").replace(MARK, "");
+  const small = scale < FULL;
+  place(small ? Math.max(0, (written(name) + 2 * ROUNDED) / scale - own) : 0, small ? Math.max(0, (PILL / scale - high) / 2) : 0);
+  const { left, right, top, bottom } = extent(g);
+  if (left < 0 || cards.some((card) => card.left < right && card.right > left && card.top < bottom && card.bottom > top)) place(0);
 }
 
 /**
@@ -143,7 +166,7 @@ function even(box) {
   const least = Math.max(ENOUGH, Math.min(Number(all.digits ?? ALL), ...shorts.map((short) => Number(short.getAttribute("data-digits")))));
   all.digits = String(least);
   const before = all.larger; // what had no room at one step is not larger at another
-  all.larger = String(before !== "false" && box.closest(".mg-film") !== null && shorts.every((short) => short.hasAttribute("data-roomy")));
+  all.larger = String(box.closest(".mg-film") ? Math.min(Number(before ?? GENEROUS[0]), ...shorts.map((short) => Number(short.getAttribute("data-roomy")))) : 0);
   for (const short of shorts) if (short.getAttribute("data-most") !== all.digits || before !== all.larger) renewBrief(/** @type {Element} */ (short.parentElement));
   const cards = [...box.querySelectorAll("g.node > .mg-short")].map((short) => /** @type {Element} */ (short.parentElement));
   if (!cards.length) return;
@@ -157,16 +180,17 @@ function even(box) {
 
 /** @param {Element} g @param {number} scale */
 function brief(g, scale) {
-  const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card, .mg-ref-card"), name));
+  const [[from = 0], [above = 0], [wide = 0], [high = 0]] = ["x", "y", "width", "height"].map((name) => numbers(g.querySelector(".mg-card, .mg-ref-card"), name));
   const room = wide * scale - 2 * BRIEF.edge;
   const without = /** @type {HTMLElement | null} */ (g.closest(".mg-drawing"))?.dataset.without ?? "";
   /** @type {Digits} */
   const digits = { most: Number(together(g).digits ?? ALL), need: ALL };
   const strip = g.querySelector(".mg-cell-card"); // the first of the calls in it, which come below the name
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
-  let top = BRIEF.line + (strip ? thick * scale + BRIEF.strip : 0);
+  let top = BRIEF.line + (strip ? thick * scale + BRIEF.strip + BRIEF.air : 0);
   if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${((BRIEF.line + BRIEF.strip) / scale - own).toFixed(1)}px`);
-  const larger = together(g).larger === "true";
+  const letters = Number(together(g).larger ?? 0) || BRIEF.font;
+  const larger = letters > BRIEF.font;
   const [spare, line] = g.matches(".mg-wrong") ? [0, BRIEF.font] : [4, BRIEF.line]; // a wrong value has a line of its own as soon as it can
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : spare)) / line));
   g.classList.toggle("mg-low", most < 2);
@@ -175,8 +199,8 @@ function brief(g, scale) {
   const pictures = scale < PICTURED ? strips : slots; // of a low card that of its value, in a strip
   const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : slots.length ? ["sign", "del"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
-  const number = g.matches(".mg-kind-constant") ? SPARE : g.matches(".mg-ref") ? ROUNDED : 0; // it needs no frame, or its ends are round
-  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - BRIEF.edge, digits) }));
+  const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
+  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - (name === "grad" ? 3 : 1) * BRIEF.edge, digits) }));
   const low = most < lines.filter(({ text }) => text).length && (most === 1 ? !strip : g.matches(".mg-compact"));
   const beside = low && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
   if (beside) lines[1].text = "";
@@ -194,7 +218,7 @@ function brief(g, scale) {
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
   const grids = pictures.map((slot) => slot.getAttribute("data-grid") ?? "");
   const pair = without.includes("value") ? "" : beside;
-  const key = `${scale} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids} ${digits.most} ${larger}`;
+  const key = `${scale} ${wide} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids} ${digits.most} ${letters}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
@@ -205,16 +229,18 @@ function brief(g, scale) {
     slot.classList.remove("mg-written");
   }
   const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge + (strip ? 0 : BRIEF.air)) / scale);
-  const cells = places.map((place, i) => (i && inOneRow(places) ? null : cellsOf(grids[i], place, scale, digits)));
+  const cells = places.map((place, i) => (i && inOneRow(places, grids[i]) ? null : cellsOf(grids[i], place, scale, digits)));
   const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
   const mute = (/** @type {number} */ i) => without.includes(back(i) ? "back" : "cells");
   for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
     g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
-  const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
-  const roomy = !slots.length && !strip && !word && shown.length * GENEROUS.line + spare <= high * scale && shown.every(({ text }) => written(text) * (GENEROUS.font / BRIEF.font) <= room);
-  const group = shape("g", { class: larger ? "mg-short mg-larger" : "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most, ...(roomy ? { "data-roomy": "" } : {}) }, g);
+  const at = `translate(${from + wide / 2} ${above + high / 2}) scale(${1 / scale})`;
+  const roomy = slots.length || strip || word ? 0 : GENEROUS.find((font) =>
+    shown.length * (font + LEADING) + spare <= high * scale && shown.every(({ text }) => written(text) * (font / BRIEF.font) <= room));
+  const group = shape("g", { class: larger ? "mg-short mg-larger" : "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most, "data-roomy": roomy ?? 0 }, g);
+  if (larger) /** @type {SVGElement} */ (group).style.setProperty("--mg-letters", `${letters}px`);
   shown.forEach(({ name, text }, i) => {
-    const lines = (i - (shown.length - 1) / 2) * (larger ? GENEROUS.line : line) + (larger ? GENEROUS : BRIEF).font * 0.35;
+    const lines = (i - (shown.length - 1) / 2) * (larger ? letters + LEADING : line) + letters * 0.35;
     const below = i < head ? (i + 1) * BRIEF.line - 1 : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
     const half = (wide * scale) / 2 - 1.5 * BRIEF.edge;
@@ -276,8 +302,8 @@ function beneath(slot, { x, y, across, down }, scale) {
   setPlace(slot, left < SLIVER ? "scale(0)" : low);
 }
 
-/** Whether a gradient is beside its value: it has no numbers, as those of both would be read as one row. @param {{y: number, down: number}[]} places */
-const inOneRow = ([value, back]) => Boolean(back) && back.y < value.y + value.down * SWATCH_HIGH;
+/** Whether a row is beside that of its value: it has no numbers, as those of both would be read as one. @param {{y: number, down: number}[]} places @param {string} grid */
+const inOneRow = ([value, back], grid) => bars(grid) && Boolean(back) && back.y < value.y + value.down * SWATCH_HIGH;
 
 /** Few numbers as an attribute holds them: rows of them. @param {string[][]} [grid] */
 const gridded = (grid) => grid?.map((row) => row.join(" ")).join(";") ?? "";
@@ -321,8 +347,9 @@ function enlarge(slots, wide, high, scale, top) {
       return { x, y: low + (part - edge / 2 - down * SWATCH_HIGH) / 2, across, down, by };
     });
   };
-  const choices = few ? [placed(ways[0]), placed(ways[0], 0), placed(ways[1])] : [];
-  const whole = choices.find((places) => places.every((place, i) => (i && inOneRow(places)) || cellsOf(numbers[i], place, scale, { most: ALL, need: ALL }))); // with all numbers
+  const [below, side] = [[placed(ways[0]), placed(ways[0], 0)], [placed(ways[1])]];
+  const choices = few ? (bars(grids[0]) ? [...below, ...side] : [...side, ...below]) : []; // rows of both would look like those of one
+  const whole = choices.find((places) => places.every((place, i) => (i && inOneRow(places, numbers[i])) || cellsOf(numbers[i], place, scale, { most: ALL, need: ALL }))); // with all numbers
   const chosen = whole ?? placed(ways[Number(beside)]);
   chosen.forEach(({ x, y, across, down, by }, i) => {
     setPlace(slots[i], by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${across.toFixed(3)} ${down.toFixed(3)})` : "scale(0)");

@@ -269,7 +269,10 @@ function staff(place, lane, data) {
       names.forEach((name, i) => {
         name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, at.top + row * (i + 0.5) - 8))}px`;
       });
-      for (const { row: i, box } of untaken) box.style.top = `${at.top + row * (i + 0.5) - 8}px`;
+      for (const { row: i, box } of untaken) { // behind the mark of its birth, where no arrow to the other one passes
+        const born = notes.find(([, row]) => row === i)?.[0] ?? 0;
+        Object.assign(box.style, { top: `${at.top + row * (i + 0.5) - 8}px`, left: `${left + (born + 0.5) * column + radius + 3}px` });
+      }
       lane.phases.forEach(([kind, start, end], i) => {
         const width = (end - start + 0.92) * column;
         const { style, classList } = phases[i];
@@ -436,9 +439,10 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     if (thin) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt" });
     life.classList.toggle("mg-broad", thin);
   }
-  for (const [kind, start, end] of phases) {
+  for (const [k, [kind, start, end]] of phases.entries()) {
     const back = kind === "backward" ? -1 : 1;
-    const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= start - 0.5 && note[5] <= end + 0.5);
+    const from = kind === "both" ? Math.min(start, (phases[k - 1]?.[2] ?? -1) + 1) : start; // what it was given before, too
+    const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= from - 0.5 && note[5] <= end + 0.5);
     const ordered = within.toSorted((a, b) => a[5] - b[5] || back * (a[1] - b[1]));
     if (turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
     shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, lines);

@@ -46,16 +46,16 @@ function bilingual(word, parent) {
   });
 }
 
-/** What cards say of themselves. @type {WeakMap<Element, ChildNode[]>} */
+/** What cards say of themselves, and its class. @type {WeakMap<Element, [ChildNode[], string]>} */
 const OWN = new WeakMap();
 
 /** What became of a card, in place of the word for what it is. @param {Element} g @param {Pair | false | undefined} word */
 function reword(g, word) {
   const what = /** @type {SVGElement | null} */ (g.querySelector(":is(.mg-what, .mg-word)")); // an arrow has none
   if (!what) return;
-  const own = OWN.get(what) ?? [...what.childNodes];
-  OWN.set(what, own);
-  what.setAttribute("class", word ? "mg-word" : "mg-what");
+  const [own, kind] = OWN.get(what) ?? [[...what.childNodes], what.getAttribute("class") ?? ""];
+  OWN.set(what, [own, kind]);
+  what.setAttribute("class", word ? "mg-word" : kind);
   what.replaceChildren(...(word ? [`${own[0].textContent?.[0]} `] : own)); // its sign stays
   if (word) bilingual(word, what);
 }
@@ -239,6 +239,7 @@ function stepper(controls, labels, title, pace, { at, last, rest = last, show, w
       const now = make("span", "mg-at"); // in one line, where it has two
       now.textContent = `${at()} /`;
       counter.replaceChildren(...(place ? [place] : [now, ` ${last()}`]));
+      counter.classList.toggle("mg-few", !place && last() < 1000);
       mark();
     },
     leave: () => clearInterval(timer),

@@ -16,6 +16,8 @@ from viz.picture import formula
 from viz.picture.summary import summarize
 from viz.words.text import Pair, row
 
+LONG = 80  # characters of a sum; of one with more, only what it comes to is told
+
 
 class BackwardPasses:
     """Which nodes have a gradient in the current backward pass.
@@ -25,9 +27,7 @@ class BackwardPasses:
     """
 
     def __init__(self) -> None:
-        self.recent: set[Hashable] = (
-            set()
-        )  # since the last seed: nodes, and shares as (node, index)
+        self.recent: set[Hashable] = set()  # since the last seed: nodes; shares as (node, index)
         self.earlier: set[Hashable] = set()
 
     def __contains__(self, node: str) -> bool:
@@ -93,7 +93,7 @@ def share_caption(flow: Flow, part: Any, **names: str) -> Pair:
     text = flow.value.text
     if flow.before:
         sum_ = {"before": flow.before, "part": operand(text), "total": flow.after}
-        return row("step_accumulated", **names, **sum_)
+        return row("step_accumulated" if len(flow.sum) < LONG else "step_added", **names, **sum_)
     if part is None:
         return row("step_returned", **names)
     if flow.rule:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from html import escape
 
 from viz.picture import swatch
-from viz.picture.boxes import PictureNode
+from viz.picture.boxes import PARAMETERS, PictureNode
 from viz.picture.theme import KINDS, LARGE, MARKS, NAME, ROUND, SMALL
 from viz.words.text import ROWS, Pair, row
 
@@ -33,7 +33,7 @@ BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</t
 OPERATOR = re.compile(r"<text data-op[^>]*>[^<]*</text>")
 LARGER = 1.12  # by which its words need more room on a page that shows the card smaller
 # Of compact cards: a letter, how many at most, what is around a number; a name, lines, calls, px.
-LETTER, LETTERS, AROUND_LETTERS, NAMED, LINE, PLAIN, CELLED = 5.6, 12, 7, 17, 13, 16, 11
+LETTER, LETTERS, AROUND_LETTERS, NAMED, LINE, PLAIN, CELLED = 5.6, 12, 7, 17, 13, 16, 13
 LATER = 14  # from one line of a clock to the next, px
 Clock = tuple[Pair, ...]  # its lines: "built at step 3", "ran at step 7"
 
@@ -106,13 +106,18 @@ class Card:
     @property
     def name(self) -> str:
         """The small name: the user's, else the operator's where the sign does not say it."""
-        if not self._operates or self.low:
-            return self._own_name
-        return self._own_name or (self.node.op if self.sign != self.node.op else "")
+        said = not self._operates or self.low or self.sign == self.node.op
+        return self._own_name or ("" if said else self.node.op)
 
     @property
     def _own_name(self) -> str:
         return plain(self.node.name if self._operates else self.node.sign)
+
+    @property
+    def _tensors(self) -> Pair | None:
+        """How many the parameters are that one card stands for."""
+        several = self.node.op == PARAMETERS
+        return row("card_tensors", count=len(self.node.members)) if several else None
 
     @property
     def shape(self) -> str:
@@ -165,11 +170,8 @@ class Card:
         sign, shape = wide(self.sign, LARGE) * BOLD, wide(self.shape, SMALL)
         value = room.value * 0.58 * (SMALL if room.swatch else LARGE)
         gradient = wide("∂ ", NAME) + room.gradient * 0.58 * (SMALL if room.back else NAME)
-        main = (
-            max(sign, shape) + _word_width(swatch.WIDE)
-            if room.swatch
-            else sign + _word_width(max(value, none))
-        )
+        aside = swatch.WIDE if room.swatch else max(value, none)
+        main = (max(sign, shape) if room.swatch else sign) + _word_width(aside)
         back = wide("∂ ", NAME) + _word_width(swatch.WIDE) if room.back else 0
         width = 2 * PAD + max(head, main, cells, shape, value, gradient, back, clock)
         return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
@@ -194,7 +196,8 @@ class Card:
     def _head(self, language: str) -> float:
         """Return the width of the first row, without the operator's name for both languages."""
         kind, origin = KINDS[self.kind], self.room.origin
-        what = f"{kind.mark} {_half(ROWS['mark_origin'] if origin else kind.label, language)}"
+        label = ROWS["mark_origin"] if origin else self._tensors or kind.label
+        what = f"{kind.mark} {_half(label, language)}"
         name = self._own_name if origin or language == "both" else self.name
         return wide(what, SMALL) + _word_width(wide(self.shape if self.low else name, NAME))
 
@@ -224,11 +227,10 @@ class Card:
         if name == "head":
             kind, marks = KINDS[self.kind], [x.removeprefix("mg-") for x in state.classes]
             labels = [ROWS[f"mark_{x}"] for x in marks if x in MARKS and MARKS[x].worded]
+            labels += [self._tensors] if self._tensors else []
             what = f"{kind.mark} {bilingual([*labels, kind.label][0])}"
-            return [
-                text("mg-word" if labels else "mg-what", PAD, low - 4, what),
-                self._aside(right, low - 4),
-            ]
+            word = text("mg-word" if labels else "mg-what", PAD, low - 4, what)
+            return [word, self._aside(right, low - 4)]
         if name == "main":
             found = [text("mg-sign", PAD, top + 17, escape(self.sign))]
             if room.swatch:

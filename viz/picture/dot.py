@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import graphviz
 
-from viz.picture.boxes import Picture
+from viz.picture.boxes import Picture, PictureNode
 from viz.picture.cards import Card, plain
 from viz.picture.layout import FONTS
 from viz.picture.references import Reference
@@ -42,30 +42,33 @@ def dot(
         edge_attr={"fontname": FONTS, "fontsize": "12", "arrowsize": "0.7"},
     )
     clusters = {path: _cluster(i, path) for i, path in enumerate(picture.groups)}
-    for node in picture.nodes:
-        width, height = cards[node.id].size
-        name = f"{node.name} = {node.op}" if node.name and node.kind == "operator" else node.label
-        clusters.get(node.group, graph).node(node.id, **_box(node.id, name, width, height))
-    for ref in references:
-        clusters.get(ref.target.group, graph).node(ref.id, **_box(ref.id, ref.label, *ref.size))
+    # From left to right references are first: next to what is straight on, with inputs around them.
+    down = rankdir == "TB"
+    boxes: list[PictureNode | Reference] = [*picture.nodes, *references]
+    for box in sorted(boxes, key=lambda x: isinstance(x, Reference) is down):
+        if isinstance(box, Reference):
+            group, name, size = box.target.group, box.label, box.size
+        else:
+            group, size = box.group, cards[box.id].size
+            name = f"{box.name} = {box.op}" if box.name and box.kind == "operator" else box.label
+        clusters.get(group, graph).node(box.id, **_box(box.id, name, *size))
     for path in sorted(clusters, key=lambda path: -path.count("/")):  # inner first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(clusters[path])
     straight = _aligned_nodes(picture, low)
     begins = {e.id: ref for ref in references for e in ref.edges}
     for edge in picture.edges:
+        label = _escaped(picture.edge_label(edge))
         if edge.id in begins:
             ref = begins[edge.id]
             if edge in ref.drawn:
-                graph.edge(
-                    ref.id, edge.target, id=edge.id, label=_escaped(picture.edge_label(edge))
-                )
+                graph.edge(ref.id, edge.target, id=edge.id, label=label)
             continue
         back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(
             edge.target if back else edge.source,
             edge.source if back else edge.target,
             id=edge.id,
-            label=_escaped(picture.edge_label(edge)),
+            label=label,
             **({"weight": STRAIGHT} if edge.source in straight else {}),
             **({"dir": "back"} if back else {}),
         )

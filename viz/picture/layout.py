@@ -29,13 +29,9 @@ PYGRAPHVIZ = (
 PINNED = "MINIGRAD_PINNED_LAYOUT"  # set where drawings are stored: they differ between engines
 LIMIT = 2.0  # seconds that an engine may take
 SHELL = "/bin/sh"
-PROCESSOR = (
-    5  # seconds of the processor, after which the system stops an engine that was left alone
-)
+PROCESSOR = 5  # seconds of the processor, after which the system stops an engine left alone
 TIED = ("setpriv", "--pdeathsig", "KILL")
-BROWSER = (
-    "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/lite/start.mjs
-)
+BROWSER = "graphviz_wasm"  # Graphviz as the site hands it to Python, docs/lite/start.mjs
 # By the program that installs: what to type before the name of a program.
 INSTALL = {
     "apt-get": "sudo apt-get install",
