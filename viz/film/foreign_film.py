@@ -75,7 +75,7 @@ class _ForeignDirector:
                 if not at_once:
                     self._built(node)
             elif kind == "run" and self.nodes.get(node):
-                self._ran(node, *what, at_once=at_once)
+                self._ran(node, at_once, *what)
                 at_once = False
             elif kind == "passed back" and not is_foreign(what[1]):
                 if what[0] in self.nodes:
@@ -112,7 +112,7 @@ class _ForeignDirector:
         self.tracks[i].born = self._add_frame(node, caption, {}, [Mark(BUILT, i)])
         self.tracks[i].facts = facts
 
-    def _ran(self, node: Any, value: Any, operands: Sequence[Any], at_once: bool) -> None:
+    def _ran(self, node: Any, at_once: bool, value: Any, operands: Sequence[Any]) -> None:
         i, facts = self.ids[node], self._facts(node)
         track, told = self.tracks[i], {"formula": facts.formula, "value": summarize(value).text}
         caption = row("step_both" if at_once else "step_run", name=self.labels[i], **told)
