@@ -78,5 +78,6 @@ function openPage(widget, packed, make) {
   tie(document.body);
   const { titles, ...values } = unpacked(packed);
   languages(document.getElementById("languages"), titles);
+  document.body.classList.toggle("mg-plays", Boolean(values.data?.frames && !values.data.still)); // before it looks for room
   if (widget) widget.render({ model: modelOf(values, make), el: document.getElementById("page") });
 }

@@ -5,7 +5,7 @@ const NEAR = 0.71; // down to which small words still fit when they are written 
 const SIGNED = 11 / 16; // at which its sign and its value still have them where they stand
 const [MARGIN, TIGHT] = [20, 4]; // pixels of a box around its picture, and of a compact one (film.css)
 const MOST = 4; // times its size
-const ALONE = 1.25; // times its size, at first, for a picture that stands beside no other
+const ALONE = 1.25; // times its size, at first, for a picture that stands beside no other, and in no player
 
 /**
  * The scale that some boxes share, and the buttons that change it.
@@ -67,7 +67,7 @@ function zoomable(box, shared, words) {
     const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
     if (!width || !room[0]) return 1;
     const around = compact() ? TIGHT : MARGIN;
-    return Math.min(shared.alone() ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
+    return Math.min(shared.alone() && !box.closest(".mg-film:not(.mg-drawn)") ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
   };
   const compact = () => Boolean(box.querySelector(".mg-compact")); // its words have their size at each scale
   const whole = () => shared.factor <= 1;
