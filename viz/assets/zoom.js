@@ -67,7 +67,7 @@ function zoomable(box, shared, words) {
     const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
     if (!width || !room[0]) return 1;
     const around = compact() ? TIGHT : MARGIN;
-    return Math.min(shared.alone() && !box.closest(".mg-film:not(.mg-drawn)") ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
+    return Math.min(shared.alone() && !box.closest(".mg-film") ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
   };
   const compact = () => Boolean(box.querySelector(".mg-compact")); // its words have their size at each scale
   const whole = () => shared.factor <= 1;
