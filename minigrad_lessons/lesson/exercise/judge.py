@@ -320,9 +320,10 @@ def next_step(error: BaseException, functions: Sequence[FunctionType]) -> Pair |
     for frame, _, text in own_lines(error, functions)[-1:]:
         if text.startswith("raise"):
             return row("exercise_raise")
-        held = set(re.findall(r"(?<!\.)\b\w+", text)).intersection(frame.f_locals)
-        if held and isinstance(cause, TypeError | AttributeError | ValueError):
-            types = (f"`{n}: {kind_of(frame.f_locals[n])}`" for n in sorted(held, key=text.index))
+        held = {n: x for n, x in frame.f_locals.items() if not isinstance(x, ModuleType)}
+        used = held.keys() & {*re.findall(r"(?<!\.)\b\w+", text)}
+        if used and isinstance(cause, TypeError | AttributeError | ValueError):
+            types = (f"`{n}: {kind_of(held[n])}`" for n in sorted(used, key=text.index))
             return row("exercise_types", types=", ".join(types))
     return None
 
