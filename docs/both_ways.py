@@ -28,6 +28,7 @@ from viz.picture.theme import TOKENS
 
 DATA = (5.0, 6.0, 7.0)
 SECOND, PACE = 0.7, 0.62  # before the first step, and of a step, in seconds
+CODE = 7.25  # pixels of a letter of code on a phone
 ROW, HEAD, FOOT = 42, 44, 40  # pixels of a row, and above and below all rows
 SIGNS = {"Mul": "×", "Add": "+"}
 
@@ -332,12 +333,15 @@ class Drawn:
             y, left = self.y(i), lay.axis - 173
             behind.append(f'<path class="hair" d="M{lay.axis:g} {y:g}H{lay.width - 12}"/>')
             lit = _rect("lit", left - 6, y - 14, 172, 28)
-            beside = self.x(i - 0.5) + 4 if i else 12.0  # on a phone: right of the first stair
+            beside = self.x(i - 0.4) + 4 if i else 12.0  # on a phone: between two stairs
             base, where = (y - self.radius - 9, beside) if lay.phone else (y + 5, left)
             for column, note in staff.notes():
                 if note.row == i and not lay.phone and note.kind != "run":
                     names.append(_when(lit, at(column), at(column + 1)))
-            names.append(_words("code", where, base, escape(row.label)))
+            ground = _rect("cover", where - 1, base - 12, CODE * len(row.label) + 2, 16)
+            names.append(ground if lay.phone else "")
+            look = "code slim" if lay.phone else "code"
+            names.append(_words(look, where, base, escape(row.label)))
         for life in staff.score.lives:
             operator = any(n.row == life.row and n.sort == "operator" for n in staff.score.notes)
             start = staff.columns.index((life.start, operator))
@@ -356,7 +360,8 @@ class Drawn:
         past += [self.mark(column, note) for column, note in notes]
         x = self.x(self.columns - 0.5) + 4
         head = f'<path class="playhead" d="M{x:g} {lay.top:g}V{foot:g}"/>'
-        return "".join([*behind, '<g clip-path="url(#past)">', *past, "</g>", *names, head])
+        parts = [*behind, '<g clip-path="url(#past)">', *past, "</g>"]
+        return "".join([*parts, *([head, *names] if lay.phone else [*names, head])])
 
     def mark(self, column: int, note: Note) -> str:
         x, y, given = self.x(column), self.y(note.row), note.sort == "input"

@@ -26,6 +26,7 @@ from viz.charts.held import plan_of
 from viz.film.film import Film
 from viz.film.states import on_cards
 from viz.page.payload import card_spaces
+from viz.page.scene import LINE, fold_text
 from viz.picture.boxes import Picture
 from viz.picture.cards import wide as measured
 from viz.picture.drawing import alone, render
@@ -36,10 +37,13 @@ LANGUAGES: tuple[Literal["en", "zh"], ...] = ("en", "zh")
 Part = tuple[tuple[str, str], str]  # a sentence in both languages, and the drawing below it
 EDGE, ABOVE, BETWEEN = 12, 30, 14  # px
 WIDE = 720  # px: a column of text
+ARMS = {"then": ("then", "成立时"), "else": ("else", "否则")}  # of a Cond
+WIDTHS = [WIDE]  # the last is that of the pictures being made
 RATIOS = Path(__file__).parents[1] / "notebooks" / "pictures" / "ratios.json"
 
 
 def control_flow() -> list[Part]:
+    """A Cond with both branches; on a phone each of them beneath it."""
     with mg.Graph():
         x = mg.placeholder("x", shape=())
         y = mg.cond(x > 0, lambda: 2 * x, lambda: x - 1)
@@ -48,7 +52,15 @@ def control_flow() -> list[Part]:
         "Both branches are in the graph. Fed 5, it runs one of them.",
         "两个分支都在图里；馈送 5，只运行其中一个。",
     )
-    return [(said, _drawn(film, film.view(film.picture.groups)))]
+    whole = film.view(film.picture.groups)
+    if WIDTHS[-1] == WIDE:
+        return [(said, _drawn(film, whole))]
+    arms = [{n.id for n in whole.nodes if n.group.endswith(arm)} for arm in ARMS]
+    around = {n.id for n in whole.nodes} - arms[0] - arms[1]
+    told = ("then: it ran", "成立时：运行了"), ("else: it didn't run", "否则：没有运行")
+    bare = replace(whole, nodes=tuple(replace(n, group="") for n in whole.nodes))
+    drawn = (_drawn(film, bare.part(arm)) for arm in arms)
+    return [(said, _drawn(film, whole.part(around))), *zip(told, drawn, strict=True)]
 
 
 def shapes() -> list[Part]:
@@ -201,15 +213,17 @@ PICTURES: tuple[Callable[[], list[Part]], ...] = (
 )
 
 
-def pictures() -> dict[str, str]:
-    """The pictures by the names of their files, in each language."""
+def pictures(width: int = WIDE) -> dict[str, str]:
+    """The pictures by the names of their files, in each language, for so many pixels."""
     found, before = {}, get_language()
+    WIDTHS.append(width)
     for i, language in enumerate(LANGUAGES):
         set_language(language)
         for make in PICTURES:
             drawn = alone(_below_each_other(make(), i), language)
             found[f"{make.__name__}_{language}.svg"] = drawn
     set_language(before)
+    WIDTHS.pop()
     return found
 
 
@@ -221,10 +235,14 @@ def _below_each_other(parts: Sequence[Part], language: int) -> str:
     inside, low, width = "", 0.0, 0.0
     for said, svg in parts:
         wide, high = (float(n) for n in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
-        inside += f'<text class="mg-name" x="{EDGE}" y="{low + 22}">{escape(said[language])}</text>'
+        lines = fold_text(said[language], WIDTHS[-1] - 2 * EDGE)
+        for line in lines:
+            inside += f'<text class="mg-name" x="{EDGE}" y="{low + 22}">{escape(line)}</text>'
+            low += LINE
+        low -= LINE
         inside += svg.replace("<svg ", f'<svg x="0" y="{low + ABOVE}" ', 1)
         low += ABOVE + high + BETWEEN
-        width = max(width, wide, measured(said[language], 14) + 2 * EDGE)
+        width = max(width, wide, *(measured(line, 14) + 2 * EDGE for line in lines))
     high = low - BETWEEN + EDGE
     return (
         f'<svg class="mg-svg" width="{width:.0f}" height="{high:.0f}" '
@@ -249,7 +267,10 @@ def _drawn(film: Film, picture: Picture, values: bool = True) -> str:
         if not values:
             rooms[i] = replace(rooms[i], value=0, plan=False, swatch=False)
             states[i] = replace(states[i], value="", swatch="")
-    return render(picture, "a", rooms, states, width=WIDE)
+    svg = render(picture, "a", rooms, states, width=WIDTHS[-1])
+    for arm, words in ARMS.items():
+        svg = re.sub(rf">\w+: {arm}</text>", f">{choose(words)}</text>", svg)
+    return svg
 
 
 def _svg(width: float, height: float, inside: str) -> str:

@@ -1,18 +1,23 @@
 """Make anew what README and notebooks begin with: `python docs/opening.py`.
 
-The pictures of the README, of `both_ways` and of a whole model, are made once more for a phone; the
-first one is the preview of a link, too.
+Those that can be laid out as narrow as a phone are made once more for one. The first picture of the
+README, `both_ways`, is the preview of a link, too.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Literal
 
 import minigrad as mg
 import viz
+from viz.page.scene import Scene
+from viz.page.together import orders
 from viz.picture.drawing import alone
+from viz.picture.fonts import font_face
+from viz.picture.theme import FONT_FAMILY, LATIN_FAMILY
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -21,6 +26,7 @@ import lesson_pictures
 import model_picture
 
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
+SLIM = 340, 372  # pixels that are asked of a picture for a phone, and that it may have
 
 
 def fan_out(language: Literal["en", "zh"]) -> viz.Animation:
@@ -69,18 +75,42 @@ def diamond(language: Literal["en", "zh"]) -> str:
 def films() -> dict[str, str]:
     """The pictures by the names of their files, in each language; those of L00 to L04 move."""
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
-    made = lesson_pictures.pictures() | {
-        f"{film.__name__}_{language}.svg": film(language).svg
-        for film in (fan_out, tape, two_runs)
-        for language in languages
-    }
+    wide, slim = lesson_pictures.pictures(), lesson_pictures.pictures(SLIM[0])
     for language in languages:
-        made[f"diamond_{language}.svg"] = diamond(language)
+        for film in (fan_out, tape, two_runs):
+            wide[f"{film.__name__}_{language}.svg"] = film(language).svg
+            slim[f"{film.__name__}_{language}.svg"] = played(film(language), SLIM[0])
+        wide[f"diamond_{language}.svg"] = diamond(language)
+    made = {name: in_our_letters(svg) for name, svg in wide.items()}
+    for name, svg in slim.items():
+        if width_of(svg) <= SLIM[1] < width_of(wide[name]):
+            made[re.sub("_(?=..[.])", "_phone_", name)] = in_our_letters(svg)
+    for language in languages:
         made[f"both_ways_{language}.svg"] = both_ways.picture(language)
         made[f"both_ways_phone_{language}.svg"] = both_ways.picture(language, 360, phone=True)
         made[f"gpt2_{language}.svg"] = model_picture.drawing(language)
         made[f"gpt2_phone_{language}.svg"] = model_picture.drawing(language, phone=True)
     return made
+
+
+def played(animation: viz.Animation, width: int) -> str:
+    """The animation, laid out for so many pixels."""
+    player, language = animation.player, animation.language
+    order = orders(player.films, player.links)
+    animation.scene = Scene(player.films, player.verdict, order, width, language=language)
+    return animation.svg
+
+
+def in_our_letters(svg: str) -> str:
+    """The picture with all its letters: an image has those of its system, and not of its page."""
+    bare = re.sub(r"@font-face \{[^}]*\}\n", "", svg)
+    rules = font_face(re.sub("<style>.*?</style>", "", bare, flags=re.DOTALL), latin=True)
+    ours = bare.replace(f"'{FONT_FAMILY}'", f"'{LATIN_FAMILY}', '{FONT_FAMILY}'")
+    return ours.replace("<style>", f"<style>{rules}", 1)
+
+
+def width_of(svg: str) -> int:
+    return int(re.findall(r'<svg[^>]* width="(\d+)"', svg)[0])
 
 
 def main() -> None:

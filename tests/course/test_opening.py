@@ -107,6 +107,17 @@ def test_the_pictures_are_those_that_the_script_makes(monkeypatch: pytest.Monkey
         assert len(stored) < 100_000
 
 
+@pytest.mark.parametrize("name", ["fan_out", "tape", "control_flow", "passes", "choosing"])
+def test_a_picture_for_a_phone_fits_one_and_has_letters_of_its_own(name: str) -> None:
+    for language in ("en", "zh"):
+        svg = (PICTURES / f"{name}_phone_{language}.svg").read_text("utf-8")
+        (width,) = re.findall(r'^<svg[^>]* width="(\d+)"', svg)
+        assert int(width) <= 372
+        assert svg.count("@font-face") == 3, "Latin in two weights, and the other signs"
+        assert min(map(float, re.findall(r"font-size: *([\d.]+)px", svg))) >= 11
+        assert not re.search(r">\w+: (then|else)<", svg)
+
+
 @pytest.mark.browser
 def test_it_stands_at_its_end_for_who_asks_for_less_motion(page: Page, tmp_path: Path) -> None:
     browser = page.context.browser

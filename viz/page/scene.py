@@ -104,7 +104,7 @@ class Scene:
         self.high = max(stage.height for stage in self.stages) + self.caption_height
         drawn = sum(stage.width for stage in self.stages) + GUTTER * (len(films) - 1)
         titles = [stage.title for stage in self.stages]
-        self.score = None if bare else Staffs(films, titles, drawn, language)
+        self.score = None if bare else Staffs(films, titles, drawn, width, language)
         self.width = self.score.width if self.score else drawn
         self.height = self.high + (self.score.height if self.score else 0) + 2 * EDGE
         self.height += LINE + 6 if verdict else 0

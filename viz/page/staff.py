@@ -18,7 +18,7 @@ from viz.picture.drawing import EDGE
 from viz.picture.theme import SMALL
 from viz.words.text import ROWS, Pair
 
-WIDE, CELL = 620, 28  # pixels of a score that is wider than what is drawn, at most; of its steps
+WIDE, CELL = 620, 84  # pixels of a score that is wider than what is drawn, at most; of its steps
 ROW, MOST = 28, 224  # height of a row; of all rows of a film, at most, px
 MANY, DIAGONAL = 40, 130  # rows, of which the marks make diagonals; how high these are, px
 HEAD, FOOT, PHASE = 28, 34, 21  # heights above and below the rows, and of a phase, px
@@ -38,10 +38,10 @@ PHASES = {
 
 
 class Staffs:
-    """All staffs. width: pixels for them, or more; language: the one that their words are in."""
+    """All staffs. width: pixels of what is drawn above; room: those that there are."""
 
     def __init__(
-        self, films: Sequence[Film], titles: Sequence[Pair], width: float, language: str
+        self, films: Sequence[Film], titles: Sequence[Pair], width: float, room: int, language: str
     ) -> None:
         self.spoken = int(language == "zh")
         scores = aligned([score(film) for film in films])
@@ -51,7 +51,7 @@ class Staffs:
         longest = max((wide(row.label, SMALL) for made in scores for row in made.rows), default=0)
         self.left = EDGE + (min(longest + 20, CODE * width) if self.readable else 0)
         self.steps = max(len(film.frames) for film in films)
-        self.width = max(width, min(WIDE, EDGE + self.left + CELL * self.steps))
+        self.width = max(width, min(room, WIDE, EDGE + self.left + CELL * self.steps))
         self.column = (self.width - EDGE - self.left) / self.steps
         self.radius = max(1.2, min(LARGEST, self.column * 0.43, self.row * 0.42))
         self.staffs: list[Staff] = []
@@ -118,12 +118,12 @@ class Staff:
         words = [
             f"{now[c]} {ROWS[key][self.staffs.spoken]}" for c, key in TALLIES.items() if last[c]
         ]
-        ticks_text, y = " · ".join(words), self.low + 18
-        said = [ROWS["score_axis"][self.staffs.spoken]] if self is self.staffs.staffs[0] else []
+        ticks_text, axis = " · ".join(words), ROWS["score_axis"][self.staffs.spoken]
+        left, y = EDGE * 2 + wide(self.title, SMALL) * 1.3, self.low + 18
+        room = self.staffs.width - 2 * EDGE - left - wide(ticks_text, SMALL)
+        said = [axis] if self is self.staffs.staffs[0] and wide(axis, SMALL) <= room else []
         if not self.staffs.readable and self.notes.get(step):
             said.append(self.score.rows[self.notes[step][0].row].label)
-        left = EDGE * 2 + wide(self.title, SMALL) * 1.3
-        room = self.staffs.width - 2 * EDGE - left - wide(ticks_text, SMALL)
         return (
             text("mg-count", EDGE, y, escape(self.title))
             + text("mg-clock", left, y, _short(" · ".join(said), room))
