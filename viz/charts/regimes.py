@@ -10,7 +10,7 @@ from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import axes_width, caption, name_ends
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
-from viz.picture.style import MODES, TINTS, colors_of, mode_of
+from viz.picture.style import MODES, TICK, TINTS, colors_of, mode_of
 from viz.words.text import capital, in_both, mode_name, row, row_text
 
 __all__ = ["regimes"]
@@ -18,6 +18,7 @@ __all__ = ["regimes"]
 Spread = tuple[float, float, float]  # the median, and from where to where
 Line = tuple[Pair, list[tuple[float, Spread]]]
 WORD = 60  # pixels of a number below the axis
+NEAR = 14  # points: numbers nearer to each other would overlap
 ROOM = 1.35  # times: what either half has at least
 
 
@@ -105,6 +106,7 @@ def _draw(
         look: dict[str, Any] = {"mfc": theme.TOKENS["paper"][0], "mec": color, "ms": 6 - 3 * k}
         x_y = [size for size, _ in unsure], [ratio for _, ratio in unsure]
         axes.plot(*x_y, line.get_marker(), color=color, zorder=3, **look)  # hollow, none hidden
+    axes.margins(x=0.65 * WORD / axes_width(axes))
     axes.set_xscale("log")
     axes.set_yscale("log")
     left, right = axes.get_xlim()
@@ -118,11 +120,22 @@ def _draw(
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel(x[i])
+    axes.set_xlabel(row("chart_log", what=x)[i])
     _tint_halves(axes, sides, i)
     both = " / ".join(mode_name(side)[i] for side in sides)
     caption(axes, row("chart_ratio_sides", sides=both)[i])
     name_ends(axes, [(found[-1][0], found[-1][1][0], name[i]) for name, found in lines])
+    taken: list[Any] = []  # where numbers are written, of those that differ from 1
+    for (_, found), color in zip(lines, colors, strict=True):
+        before = found[0][1][0]
+        for size, (ratio, low, high) in found:
+            at = axes.transData.transform((size, ratio))
+            if not low <= 1 <= high and all(max(abs(at - other)) > NEAR for other in taken):
+                taken.append(at)
+                clear = -7, -4 + 8 * (ratio > before) - 8 * (ratio < before)  # of its own line
+                place: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "size": TICK}
+                axes.annotate(f"{ratio:.2g}", (size, ratio), clear, color=color, **place)
+            before = ratio
 
 
 def _tint_halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from minigrad.compiler import Program
 from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
-from viz.charts.caption import SPACED, axes_width, caption, folded
+from viz.charts.caption import SPACED, axes_width, caption, folded, is_slim
 from viz.charts.chart import Chart, Row
 from viz.charts.memory import one_scale_fits
 from viz.picture import mpl, theme
@@ -128,6 +128,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
     gaps = {"hspace": 1.1 / (0.42 * panels[0].schedule.devices)}
     rows = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw=gaps)
     numbered: set[int] = set()
+    handed = False
     for axes, panel, span in zip(rows[:, 0], panels, spans, strict=True):
         width = max(spans) if one_scale_fits(spans) else span
         scale, unit = _unit(width)
@@ -146,12 +147,15 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
         axes.xaxis.set_major_locator(mpl.MaxNLocator(4, steps=[1, 2, 5, 10]))
-        handed = _handovers(axes, schedule.tasks, scale)
+        handed |= bool(_handovers(axes, schedule.tasks, scale))
         axes.set_xlabel(row("chart_time", unit=unit)[i])
-        what = row(panel.title, time=seconds(schedule.makespan))
-        what = row("chart_critical", what=what)
-        caption(axes, (row("chart_handed", what=what) if handed else what)[i])
+        caption(axes, row(panel.title, time=seconds(schedule.makespan))[i])
         axes.xaxis.set_major_formatter("{x:g}")
+    arrow: dict[str, Any] = {"color": theme.TOKENS["ink"][0], "marker": ">", "mec": "none"}
+    keys = [mpl.Patch(**panels[0].look(True), label=row("chart_critical")[i])]
+    keys += [mpl.Line2D([], [], **arrow, label=row("chart_handed")[i])] if handed else []
+    beside: dict[str, Any] = {"bbox_to_anchor": (1, 1), "loc": "lower right", "borderpad": 0}
+    rows[0, 0].legend(handles=keys, ncols=1 if is_slim(figure.get_figwidth()) else 2, **beside)
     notes = [_key(panels[0].schedule.tasks, numbered), (_note(panels[0].schedule) or ("", ""))[i]]
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     below = (0, -46)
@@ -232,15 +236,12 @@ def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
     pairs = [(at[n], t) for t in tasks for n in t.after if n in at and at[n].device != t.device]
     if len(pairs) > ARROWS:
         return 0
-    look: dict[str, Any] = {"arrowstyle": "-|>", "lw": 1.4, "mutation_scale": 12, "shrinkA": 0}
-    look |= {"color": theme.TOKENS["ink"][0], "shrinkB": 2}
-    for one, other in pairs:
+    look: dict[str, Any] = {"arrowstyle": "-|>", "lw": 1.4, "mutation_scale": 12}
+    look |= {"color": theme.TOKENS["ink"][0], "shrinkA": 0, "shrinkB": 0}
+    for one, other in pairs:  # from the end of one to the beginning of the other
         side = 0.36 if one.device > other.device else -0.36
-        # From the end of one to the beginning of the other, through the gap.
-        near = [min(t.cost * scale / 2, 0.03 * axes.get_xlim()[1]) for t in (one, other)]
-        begin = one.end * scale - near[0], one.device - side
-        end = other.start * scale + near[1], other.device + side
-        axes.annotate("", end, begin, arrowprops=look)
+        begin = one.end * scale, one.device - side
+        axes.annotate("", (other.start * scale, other.device + side), begin, arrowprops=look)
     return len(pairs)
 
 
