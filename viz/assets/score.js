@@ -135,7 +135,8 @@ function scoreKey(place, { lanes, words, nodes }) {
     if (look === "built" && lanes.some(({ plan }) => plan)) make("i", "", entry); // until it runs
     say(entry, word);
   }
-  for (const of of known.some(({ swatch }) => swatch !== undefined) ? /** @type {const} */ (["value", "grad"]) : []) {
+  for (const [of, each] of /** @type {const} */ ([["value", "values"], ["grad", "gradients"]])) {
+    if (!Object.values(nodes).some((node) => node[each].some(([, { swatch }]) => swatch !== undefined))) continue;
     const tensor = make("span", "mg-key-tensor", place);
     tensor.append(of === "grad" ? "∂ − " : "− ");
     pictured(LEGEND, of, KEYED, tensor);

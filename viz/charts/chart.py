@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from pathlib import Path
 from string import Template
@@ -25,7 +26,7 @@ from viz.page.document import DARK, FONT, LIGHT, Document, table_html
 from viz.picture import mpl
 from viz.picture.fonts import font_face
 from viz.picture.style import UNDATED, chart_style
-from viz.words.text import bilingual
+from viz.words.text import bilingual, row
 from viz.words.user import ending, write
 
 __all__ = ["Chart"]
@@ -168,10 +169,16 @@ class Chart(Document):
         rows = [*self.head, *(tuple(map(_both, en, zh)) for en, zh in self.rows)]
         widths = [max(map(_columns, column)) for column in zip(*rows, strict=True)]
         lines = [
-            "  ".join([_pad(name, widths[0]), *map(_pad_left, cells, widths[1:])])
+            "  ".join([_pad(name, widths[0]), *map(partial(_pad, left=True), cells, widths[1:])])
             for name, *cells in rows
         ]
         return "\n".join([_both(*self.title), *lines])
+
+
+def heads(*keys: str) -> tuple[Row, Row]:
+    """Return the heads of a table's columns in both languages."""
+    pairs = [row(f"chart_{key}") for key in keys]
+    return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
 
 def _both(english: str, chinese: str) -> str:
@@ -185,9 +192,6 @@ def _columns(text: str) -> int:
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _pad(text: str, width: int) -> str:
-    return text + " " * (width - _columns(text))
-
-
-def _pad_left(text: str, width: int) -> str:
-    return " " * (width - _columns(text)) + text
+def _pad(text: str, width: int, left: bool = False) -> str:
+    space = " " * (width - _columns(text))
+    return space + text if left else text + space

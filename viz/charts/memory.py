@@ -12,7 +12,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.passes.plan import ALIGNMENT
 from minigrad.static import Node
 from viz.charts.caption import BEHIND, axes_width, caption, is_slim
-from viz.charts.chart import Chart, Row
+from viz.charts.chart import Chart, Row, heads
 from viz.charts.held import Life, Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.picture import mpl, theme
 from viz.picture.cards import wide
@@ -69,7 +69,7 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
     return Chart(
         title=title,
         alt=alt,
-        head=_head(),
+        head=heads("value", "first_step", "last_step", "bytes", "offset", "retained"),
         rows=tuple(_rows(planned, measured)),
         draw=lambda figure, i: _draw(figure, planned, measured, i),
         size=(7.0, wide := _total_height(heights := _heights(planned, measured))),
@@ -94,12 +94,6 @@ def _byte_unit(count: float) -> tuple[float, str]:
     return (1e3, "kB") if count < 1e6 else (1e6, "MB")
 
 
-def _head() -> tuple[Row, Row]:
-    keys = ("value", "first_step", "last_step", "bytes", "offset", "retained")
-    pairs = [row(f"chart_{key}") for key in keys]
-    return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
-
-
 def _rows(planned: Planned, measured: Measured | None) -> list[tuple[Row, Row]]:
     found: list[tuple[Row, Row]] = []
 
@@ -112,13 +106,12 @@ def _rows(planned: Planned, measured: Measured | None) -> list[tuple[Row, Row]]:
         add((x.name, x.name), str(x.start), str(x.end), size(x.bytes), str(x.offset), mark)
     if len(planned.lives) > LISTED:
         add(row("chart_more", count=len(planned.lives) - LISTED))
-    add(row("chart_arena"), "", "", size(planned.arena))
-    add(row("chart_apart"), "", "", size(planned.apart))
-    add(row("chart_kept_planned"), "", "", size(planned.retained))
+    sums = {"arena": planned.arena, "apart": planned.apart, "kept_planned": planned.retained}
     if measured is not None:
-        add(row("chart_arena_results"), "", "", size(planned.arena + planned.results))
-        add(row("chart_eager_peak"), "", "", size(measured.peak))
-        add(row("chart_kept_eager"), "", "", size(measured.retained))
+        sums |= {"arena_results": planned.arena + planned.results, "eager_peak": measured.peak}
+        sums["kept_eager"] = measured.retained
+    for key, count in sums.items():
+        add(row(f"chart_{key}"), "", "", size(count))
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from viz.charts.caption import BEHIND, SPACED, folded, is_slim
-from viz.charts.chart import Chart, Row
+from viz.charts.chart import Chart, Row, heads
 from viz.charts.curves import spaced
 from viz.picture import mpl, theme
 from viz.picture.cards import wide
@@ -83,7 +83,7 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     return Chart(
         title=claim,
         alt=row("chart_ratios_alt", all=(english, chinese)),
-        head=_head(),
+        head=heads("workload", "median", "lowest", "highest"),
         rows=tuple((_cells(x, 0), _cells(x, 1)) for x in found),
         draw=lambda figure, i: _draw(figure, found, words, longest > BESIDE, i),
         size=(6.4, 1.0 + (0.55 + 0.15 * (longest > BESIDE)) * len(found)),
@@ -100,11 +100,6 @@ def _claim(found: Sequence[Ratio]) -> Pair:
     key = "chart_ratios_of" if len({x.label for x in found}) > 1 else "chart_ratios_against"
     names = {part: spaced(mode_name(getattr(found[0], part))) for part in ("side", "against")}
     return capital(row("chart_ratios", sides=row(key, **names), all=all_))
-
-
-def _head() -> tuple[Row, Row]:
-    pairs = [row(f"chart_{key}") for key in ("workload", "median", "lowest", "highest")]
-    return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
 
 def _cells(x: Ratio, i: int) -> Row:

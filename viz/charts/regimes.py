@@ -8,7 +8,7 @@ from typing import Any
 
 from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import axes_width, caption, name_ends
-from viz.charts.chart import Chart, Row
+from viz.charts.chart import Chart, Row, heads
 from viz.picture import mpl, theme
 from viz.picture.style import MODES, TICK, TINTS, colors_of, mode_of
 from viz.words.text import capital, in_both, mode_name, row, row_text
@@ -53,11 +53,10 @@ def regimes(
     ]
     names, x = [mode_name(side) for side in sides], in_both(x)
     both_sides = (" / ".join(name[0] for name in names), " / ".join(name[1] for name in names))
-    head = [row(f"chart_{key}") for key in ("workload", "median", "lowest", "highest")]
     return Chart(
         title=_claim(lines, names[0], x),
         alt=row("chart_regimes_alt", sides=both_sides, all=(texts[0], texts[1])),
-        head=(tuple(p[0] for p in head), tuple(p[1] for p in head)),
+        head=heads("workload", "median", "lowest", "highest"),
         rows=tuple(
             (_cells(name[0], size, spread), _cells(name[1], size, spread))
             for name, found in lines

@@ -12,17 +12,20 @@ from minigrad.compiler import Program
 from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
 from viz.charts.caption import SPACED, axes_width, caption, folded, is_slim
-from viz.charts.chart import Chart, Row
+from viz.charts.chart import Chart, Row, heads
 from viz.charts.memory import one_scale_fits
 from viz.picture import mpl, theme
-from viz.picture.style import TICK, TINTS
+from viz.picture.style import INK, TICK, TINTS
 from viz.words.text import Pair, row, row_text
 
 __all__ = ["schedule"]
 
+HEAD = "task", "device", "start", "length", "path"
+BELOW = "device_measured", "start_measured", "length_measured"
 LISTED = 40  # tasks in the table
 ALONE = "all work on one device"
 ARROWS = 12  # results handed over of which each has an arrow
+Numbers = Mapping[Node, int]  # of tasks, in the table
 NAMED = 8.5  # pixels for each letter of a name that is written into its bar
 
 
@@ -83,19 +86,12 @@ def schedule(
             "chart_schedule_saves" if saves else "chart_schedule", devices=obj.devices, **times
         ),
         alt=(english, chinese),
-        head=_head(found is not None),
+        head=heads(*HEAD, *(BELOW if found is not None else ())),
         rows=tuple(_rows(obj, found)),
         draw=lambda figure, i: _draw(figure, panels, saves, i),
         size=(7.4, len(panels) * (1.4 + 0.42 * obj.devices) + 0.5 + 0.42 * saves),
         pad=34,
     )
-
-
-def _head(both: bool) -> tuple[Row, Row]:
-    keys = ["task", "device", "start", "length", "path"]
-    keys += ["device_measured", "start_measured", "length_measured"] if both else []
-    pairs = [row(f"chart_{key}") for key in keys]
-    return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
 
 def _rows(predicted: Schedule, measured: Schedule | None) -> list[tuple[Row, Row]]:
@@ -134,8 +130,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
         scale, unit = _unit(width)
         numbered |= _bars(axes, panel, path, width * scale, scale, numbers)
         schedule = panel.schedule
-        devices = range(schedule.devices)
-        names = [row("chart_on", device=d)[i] for d in devices]
+        names = [row("chart_on", device=d)[i] for d in range(schedule.devices)]
         if saves and panel is panels[0]:
             names.append(row("chart_one_device", time=seconds(schedule.total))[i])
             _draw_serial(axes, schedule, scale)
@@ -151,9 +146,9 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
         axes.set_xlabel(row("chart_time", unit=unit)[i])
         caption(axes, row(panel.title, time=seconds(schedule.makespan))[i])
         axes.xaxis.set_major_formatter("{x:g}")
-    arrow: dict[str, Any] = {"color": theme.TOKENS["ink"][0], "marker": ">", "mec": "none"}
-    keys = [mpl.Patch(**panels[0].look(True), label=row("chart_critical")[i])]
-    keys += [mpl.Line2D([], [], **arrow, label=row("chart_handed")[i])] if handed else []
+    path_key = mpl.Patch(**panels[0].look(True), label=row("chart_critical")[i])
+    arrow = mpl.Line2D([], [], color=INK, marker=">", mec=INK, label=row("chart_handed")[i])
+    keys = [path_key, *([arrow] if handed else [])]
     beside: dict[str, Any] = {"bbox_to_anchor": (1, 1), "loc": "lower right", "borderpad": 0}
     rows[0, 0].legend(handles=keys, ncols=1 if is_slim(figure.get_figwidth()) else 2, **beside)
     notes = [_key(panels[0].schedule.tasks, numbered), (_note(panels[0].schedule) or ("", ""))[i]]
@@ -190,12 +185,7 @@ def _note(schedule: Schedule) -> Pair | None:
 
 
 def _bars(
-    axes: mpl.Axes,
-    panel: Panel,
-    path: set[Node],
-    width: float,
-    scale: float,
-    numbers: Mapping[Node, int],
+    axes: mpl.Axes, panel: Panel, path: set[Node], width: float, scale: float, numbers: Numbers
 ) -> set[int]:
     """Draw a bar for each task, with its name or, if that's too long, its number; return those."""
     numbered = set()
@@ -237,7 +227,7 @@ def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
     if len(pairs) > ARROWS:
         return 0
     look: dict[str, Any] = {"arrowstyle": "-|>", "lw": 1.4, "mutation_scale": 12}
-    look |= {"color": theme.TOKENS["ink"][0], "shrinkA": 0, "shrinkB": 0}
+    look |= {"color": INK, "shrinkA": 0, "shrinkB": 0}
     for one, other in pairs:  # from the end of one to the beginning of the other
         side = 0.36 if one.device > other.device else -0.36
         begin = one.end * scale, one.device - side

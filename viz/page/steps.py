@@ -186,8 +186,8 @@ def _note(note: Note) -> list[Any]:
 def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, Any]:
     """Return the score with a column for each call; `starts` are the calls' first steps.
 
-    In its column a call builds first, if it makes a graph, and then runs; what it does is spread
-    over its half of the column, or all of it. What is built there waits until it runs.
+    In its column a call builds first, if it makes a graph, and then runs: half of the column is
+    for each, so a run is as wide with a build as without. What is built there waits until it runs.
     """
     made = score(film)
     made = made._replace(notes=tuple(note for note in made.notes if note.sort != "constant"))
@@ -201,11 +201,10 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
             {n.step for n in notes if (n.kind == "built") is built} for built in (True, False)
         ]
         for kind, steps, begins in zip((BUILD, "run"), halves, (0.04, 0.5), strict=True):
-            begins, wide = (begins, 0.4) if all(halves) else (0.04, 0.92)
             for k, step in enumerate(sorted(steps)):
-                columns[step] = call + begins + wide * (k + 0.5) / len(steps) - 0.5
+                columns[step] = call + begins + 0.4 * (k + 1) / (len(steps) + 1) - 0.5
             if steps:
-                phases.append((kind, call + begins - 0.04, call + begins + wide - 0.96))
+                phases.append((kind, call + begins - 0.04, call + begins - 0.56))
         built, ran = (
             {n.row: n.step for n in reversed(notes) if n.kind == kind and n.sort != "gradient"}
             for kind in ("built", "run")
@@ -223,14 +222,14 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
         "nodes": {
             f"{prefix}-{n.id}": {
                 "label": n.label,
-                "values": _by_column(film.tracks[n.id].values, columns),
-                "gradients": _by_column(film.tracks[n.id].gradients, columns),
+                "values": _by_column(film.tracks[n.id].values, columns, film.scales.value),
+                "gradients": _by_column(film.tracks[n.id].gradients, columns, film.scales.gradient),
             }
             for n in film.picture.nodes
         },
     }
 
 
-def _by_column(values: Iterable[tuple[int, Summary]], columns: dict[int, float]) -> list[list[Any]]:
-    """Return short values with the columns in which they are noted."""
-    return [[columns[i], {"short": s.short}] for i, s in values if i in columns and s.short != "?"]
+def _by_column(values: Iterable[Any], columns: dict[int, float], scale: float) -> list[Any]:
+    """Return values with the columns in which they are noted."""
+    return [[columns[i], held(s, scale)] for i, s in values if i in columns and s.short != "?"]
