@@ -192,7 +192,7 @@ def find_difference(
     """Return the first fact that differs from ours; None if all agree."""
     if isinstance(got.error, TooManyLines):
         own = own_lines(got.error, functions)
-        deep = own[:1] if len(own) > DEEP else []
+        deep = own[len(own) // 2 :][: len(own) > DEEP]  # in the middle of the recursion
         again = [row("exercise_recursion", name=n, code=c) for _, n, c in deep]
         return WrongFact("", [row("exercise_lines", lines=f"{lines:,}"), *again])
     if isinstance(got.error, Borrowed):
@@ -306,9 +306,10 @@ def own_lines(
     own, found = {f.__name__ for f in functions}, []
     tracebacks = (e.__traceback__ for e in (error, error.__cause__) if e)
     for frame, line in chain.from_iterable(map(traceback.walk_tb, tracebacks)):
-        file, name = frame.f_code.co_filename, frame.f_code.co_qualname.partition(".")[0]
-        if name in own and file.startswith("<my_engine"):
-            found.append((frame, name, linecache.getline(file, line).strip()))
+        file = frame.f_code.co_filename
+        names = [x for x in frame.f_code.co_qualname.split(".") if x[0] != "<"]  # outer ones first
+        if own.intersection(names[:1]) and file.startswith("<my_engine"):
+            found.append((frame, names[-1], linecache.getline(file, line).strip()))
     return found
 
 
