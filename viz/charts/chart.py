@@ -107,6 +107,8 @@ class Chart(Document):
         self.draw(figure, i)
         for axes in figure.axes:
             axes.set_xlabel(folded(axes.get_xlabel(), axes), **SPACED)
+            for line in axes.get_ygridlines():
+                line.set_clip_on(False)  # whole at the top, too
         align(figure, figure.axes[0].set_title(title, pad=self.pad))
         return figure
 

@@ -22,12 +22,11 @@ Label = str | Pair
 HALO = 3.5  # points by which a line is wider than one that covers it
 NEAR = 0.01  # of what is shown from lowest to highest: lines so near cover each other
 FOLD = 0.6  # of a panel's height is between two
+LEAST = 1e-4  # number that is written without a power of ten
 POINTS = 500  # of a line that are drawn; of a longer one every second, third, …
 POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-HEAD: tuple[Row, Row] = (
-    ("series", "count", "first", "last", "min", "max"),
-    ("序列", "个数", "首值", "末值", "最小值", "最大值"),
-)
+HEAD: Row = "series", "count", "first", "last", "min", "max"
+HEAD_ZH: Row = "序列", "个数", "首值", "末值", "最小值", "最大值"
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def stacked(parts: Sequence[Lines], x: Pair, size: tuple[float, float] = (6.4, 3
     return Chart(
         title=parts[0].claim,
         alt=(alt[0], alt[1]),
-        head=HEAD,
+        head=(HEAD, HEAD_ZH),
         rows=tuple(((n[0], *_facts(v)), (n[1], *_facts(v))) for p in parts for n, v in p.lines),
         draw=partial(_draw_all, parts=parts, x=x),
         size=size,
@@ -133,13 +132,13 @@ def spaced(name: Pair) -> Pair:
     return name[0], f" {name[1]} " if name[1][-1:].isascii() else name[1]
 
 
-def spoken(value: float) -> str:
-    """Format a number with few digits, for reading.
+def spoken(value: float, powers: bool = False) -> str:
+    """Format a number with few digits, for reading; powers: with one of ten, whatever its size.
 
     >>> spoken(0.12345), spoken(3.7e-7), spoken(5000.0)
     ('0.123', '3.7\xa0×\xa010⁻⁷', '5000')
     """
-    if not np.isfinite(value) or value == 0 or 1e-4 <= abs(value) < 1e6:
+    if not np.isfinite(value) or value == 0 or (LEAST <= abs(value) < 1e6 and not powers):
         return f"{value + 0.0:.3g}" if not abs(value) >= 1000 else f"{value:.0f}"
     digits, power = f"{value:.1e}".split("e")
     ten = f"10{str(int(power)).translate(POWERS)}"
@@ -160,7 +159,10 @@ def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair) ->
     panels = np.ravel(figure.subplots(len(parts), 1, sharex=True, gridspec_kw={"hspace": FOLD}))
     for k, (axes, part) in enumerate(zip(panels, parts, strict=True)):
         _draw(axes, part, i, part.claim if k else part.y)
-    panels[-1].xaxis.set_major_locator(mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
+    low, high = panels[-1].get_xlim()
+    found = mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(low, high)
+    few = [x for x in found if low <= x <= high - 0.08 * (high - low)]  # clear of the end
+    panels[-1].set_xticks([*few, high])  # the end, too
     panels[-1].set_xlabel(x[i])
 
 
@@ -178,15 +180,15 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
         marked = sorted({*range(last - shift, -1, -every), last})
         look: dict[str, Any] = {"markevery": marked, "lw": wide[k], "zorder": 3}  # above the axis
         axes.plot(at, values[at], label=name[i], color=colors[k], clip_on=False, **look)
+    axes.tick_params(axis="x", labelbottom=True)
     axes.margins(x=0)  # a line ends at its name
     if part.logy:
         _logarithmic(axes)
     low, high = axes.get_ylim()
     high = axes.dataLim.y1 if axes.dataLim.height > 0 else high  # no axis above what is drawn
     axes.set_ylim(0 if not part.logy and 0 < low < high / 2 else low, high)
-    axes.yaxis.set_major_formatter(lambda tick, _: spoken(float(tick)))
-    log = row("chart_log", what=above) if part.logy else above
-    caption(axes, log[i])
+    axes.yaxis.set_major_formatter(lambda tick, _: spoken(float(tick), part.logy and low < LEAST))
+    caption(axes, (row("chart_log", what=above) if part.logy else above)[i])
     name_ends(axes, [(*_end(values, low), name) for name, values in names])
 
 

@@ -202,7 +202,8 @@ def _name_in(axes: mpl.Axes, x: Life, area: tuple[float, float, float, float]) -
 
 
 def _aligned(axes: mpl.Axes, top: float, unit: str) -> None:
-    """Put ticks where buffers may begin, if the axis counts single bytes."""
+    """Put ticks where buffers may begin, if the axis counts single bytes; they have the unit."""
+    axes.yaxis.set_major_formatter(f"{{x:g}} {unit}")
     if unit == "B":
         axes.set_yticks(range(0, int(top) + 1, ALIGNMENT * max(1, round(top / ALIGNMENT / 5))))
 
@@ -255,12 +256,12 @@ def _arena(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int, 
         elif few:
             _name_in(axes, x, area)
     if total < top:
-        axes.axhspan(total / scale, top / scale, color=CARD, zorder=0.6, lw=0)
+        axes.axhspan(total / scale, top / scale, fc=CARD, ec=SOFT, ls="--", lw=0.8, zorder=0.6)
         label = row("chart_saved", bytes=size(top - total))[i]
         place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK + 1.5}
         axes.text(sum(ends) / 2, (total + top) / 2 / scale, label, **place)
     _aligned(axes, top, unit)
-    text = row("chart_map_apart" if each else "chart_map", bytes=size(total), unit=unit)
+    text = row("chart_map_apart" if each else "chart_map", bytes=size(total))
     text = row("chart_kept", what=text) if any(x.retained for x in planned.lives) else text
     caption(axes, text[i], 10 if planned.boundary is None else 24)
     if planned.boundary is not None:

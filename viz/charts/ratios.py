@@ -178,8 +178,9 @@ def _draw(
         style: dict[str, Any] = {"mec": color if alike else paper, "mfc": paper if alike else color}
         axes.plot([x.middle], [at], "os"[x.middle > 1], markersize=9, zorder=3, **style)
         value: dict[str, Any] = {"ha": "center", "color": ink, "zorder": 2}  # beneath its dot
-        value |= {"bbox": {**BEHIND, "facecolor": tints[x.middle > 1]}}  # hides the line at 1
-        axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 8), **value, **points)
+        # It hides the line at 1, within its band.
+        value |= {"bbox": {**BEHIND, "facecolor": tints[x.middle > 1], "pad": -1}}
+        axes.annotate(f"{x.middle:.2g}", (x.middle, at), (0, 7), **value, **points)
         place = {"xycoords": ("axes fraction", "data"), "va": "center", **points}
         if slim:
             place |= {"va": "bottom", **SPACED}
