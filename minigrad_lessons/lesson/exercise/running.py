@@ -88,7 +88,7 @@ def _run_in_engine(
     if error is not None and not functions and not known:
         raise error
     # A name of the program may be one of the notebook, too, and mean the same list.
-    given = {k for k, v in before.items() if names[k] is v and (error or k not in assigned)}
+    given = {k for k, v in before.items() if names.get(k) is v and (error or k not in assigned)}
     order = sorted(names, key=lambda k: assigned.get(k, 0))  # a name may be one of the engine's
     made = {k: names[k] for k in order if k not in given and k[0] != "_"}
     if isinstance(error, TimeLimitExceeded | Mutated) or (error is not None and not known):
