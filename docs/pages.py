@@ -160,24 +160,26 @@ def alive(html: str) -> str:
 
     nbconvert leaves formulas to a script of the network, and a picture has no address of its own.
     """
-    html = re.sub(
-        r'(<img [^>]*>)(\s*(?:<br ?/?>)?\s*<a href="pictures/(\w+)_(en|zh)\.svg">)', stacked, html
-    )
+    html = re.sub(r'<img [^>]*src="data:image/svg\+xml;base64,([^"]+)"[^>]*>', stacked, html)
     html = html.replace('href="pictures/digit.html"', 'href="../index.html"')
     html = re.sub(r'<a href="pictures/[^"]*">(.*?)</a>', AGAIN, html)
     pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>)", html, flags=re.DOTALL)  # code: odd places
     pieces[::2] = (re.sub(r"\$([^$]+)\$", lambda m: mathml(m[1]), p) for p in pieces[::2])
+    pieces[::2] = (
+        re.sub(r"(?<=\d) × (?=\d)", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", p) for p in pieces[::2]
+    )
     return "".join(pieces)
 
 
 def stacked(found: re.Match[str]) -> str:
     """A picture that has a form for a phone, with this form for narrow pages."""
-    image, after, name, language = found.groups()
-    narrow = NOTEBOOKS / "pictures" / f"{name}_phone_{language}.svg"
-    if not narrow.exists():
-        return found[0]
-    source = f"data:image/svg+xml;base64,{base64.b64encode(narrow.read_bytes()).decode()}"
-    return f'<picture><source media="(max-width: 600px)" srcset="{source}">{image}</picture>{after}'
+    shown = base64.b64decode(found[1])
+    for narrow in NOTEBOOKS.glob("pictures/*_phone_*.svg"):
+        if narrow.with_name(narrow.name.replace("_phone", "")).read_bytes() == shown:
+            code = base64.b64encode(narrow.read_bytes()).decode()
+            source = f'srcset="data:image/svg+xml;base64,{code}"'
+            return f'<picture><source media="(max-width: 600px)" {source}>{found[0]}</picture>'
+    return found[0]
 
 
 ASKING = (

@@ -181,6 +181,17 @@ def test_every_formula_of_the_lessons_is_written_without_a_script() -> None:
     assert pages.alive("<code>$x$</code>") == "<code>$x$</code>"
 
 
+@pytest.mark.parametrize(("name", "narrow"), [("control_flow_en", True), ("two_runs_en", False)])
+def test_a_narrow_page_has_the_picture_for_a_phone_if_there_is_one(name: str, narrow: bool) -> None:
+    def code(of: str) -> str:
+        return base64.b64encode((pages.NOTEBOOKS / "pictures" / of).read_bytes()).decode()
+
+    html = pages.alive(f'<img alt="" src="data:image/svg+xml;base64,{code(f"{name}.svg")}">')
+    assert html.startswith("<picture><source ") is narrow
+    assert not narrow or f"base64,{code('control_flow_phone_en.svg')}" in html
+    assert pages.alive("<p>8 × 8</p>") == "<p>8\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}8</p>"
+
+
 def test_what_a_page_keeps_cannot_end_the_script_that_holds_it() -> None:
     text = packed({"label": "</script><!-- <script>"})
     assert "</script" not in text

@@ -66,7 +66,8 @@ function abridge(box, scale) {
   const frames = box.querySelectorAll("g.cluster");
   const references = box.querySelectorAll(".mg-ref");
   const cards = frames.length || references.length ? [...box.querySelectorAll("g.node")].map(extent) : [];
-  for (const g of frames) nameFrame(g, scale, cards);
+  const ways = frames.length ? pointsOf(box) : [];
+  for (const g of frames) nameFrame(g, scale, cards, ways);
   for (const g of references) widen(g, scale, cards);
   for (const g of box.querySelectorAll("g.node, .mg-ref")) {
     if (scale < (g.matches(".node") ? SIGNED : FULL) || g.matches(".mg-compact")) brief(g, scale);
@@ -111,11 +112,20 @@ function lift(g) {
   /** @type {SVGElement} */ (g).style.setProperty("--mg-lift", `${((high ?? 0) / 2 - middle).toFixed(1)}px`);
 }
 
+/** Points on the arrows of a box, close enough that none passes a word between two. @param {HTMLElement} box */
+function pointsOf(box) {
+  return [.../** @type {NodeListOf<SVGPathElement>} */ (box.querySelectorAll("g.edge > .mg-line"))].flatMap((line) => {
+    const long = line.getTotalLength();
+    return Array.from({ length: Math.ceil(long / BRIEF.line) }, (_, i) => line.getPointAtLength(i * BRIEF.line));
+  });
+}
+
 /**
- * The name of a frame, inside it where no card is: from its left, all of it or what it says of a body;
- * or that from its right, where an arm of a Cond always has it. @param {Element} g @param {number} scale @param {Extent[]} cards
+ * The name of a frame, inside it where neither card nor arrow is: from its left, all of it or what it says
+ * of a body; or that from its right, where an arm of a Cond has it if it can.
+ * @param {Element} g @param {number} scale @param {Extent[]} cards @param {{x: number, y: number}[]} ways
  */
-function nameFrame(g, scale, cards) {
+function nameFrame(g, scale, cards, ways) {
   const text = /** @type {SVGElement} */ (g.querySelector(".mg-frame-name"));
   const name = (text.dataset.name ??= text.textContent ?? "");
   const [[left = 0], [top = 0], [wide = 0]] = ["x", "y", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
@@ -128,15 +138,16 @@ function nameFrame(g, scale, cards) {
   });
   const low = top + (BRIEF.line + (arm ? 3 : -1)) / scale;
   const fits = places.filter(({ long }) => long <= wide - edge);
-  const free = fits.find(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
-  const { said, end, from, long } = free ?? fits[0] ?? { said: "", end: 0, from: left, long: 0 };
+  const free = fits.filter(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
+  const clear = [...free, ...fits].find(({ from, long }) => !ways.some(({ x, y }) => x > from - edge && x < from + long + edge && y > top && y < low));
+  const { said, end, from, long } = clear ?? free[0] ?? fits[0] ?? { said: "", end: 0, from: left, long: 0 };
   if (typeof said === "string") text.textContent = said;
   else {
     text.textContent = "";
     bilingual(said, text);
   }
   text.setAttribute("x", String(end ? from + long : from)); // a font that comes later may be wider than measured
-  text.setAttribute("y", String(top + (BRIEF.line + (arm ? 1 : -1.5)) / scale));
+  text.setAttribute("y", String(top + (BRIEF.line + (arm && free.length ? 1 : -1.5)) / scale));
   text.setAttribute("text-anchor", end ? "end" : "start");
 }
 
