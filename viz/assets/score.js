@@ -185,7 +185,7 @@ function staff(place, lane, data) {
   const ran = new Set(lane.notes.flatMap(([, row, kind]) => (kind === "run" ? [row] : [])));
   const arms = lane.rows.flatMap(([label], i) => (/^(then|else): /.test(label) ? [i] : []));
   const decided = Math.min(...lane.notes.flatMap(([step, row, kind]) => (kind === "run" && arms.includes(row) ? [step] : []))); // when one of them runs
-  const untaken = arms.filter((row) => !ran.has(row) && !lane.columns).map((row) => ({ row, box: say(make("div", "mg-untaken", lines), words.key_untaken) }));
+  const untaken = arms.filter((row) => !ran.has(row) && !lane.columns).map((row) => ({ row, box: /** @type {HTMLElement} */ (say(make("div", "mg-untaken", lines), words.key_untaken)) }));
   const does = { both: words.phase_both, build: words.phase_build, gradients: words.phase_gradients, run: words.phase_run, backward: words.phase_backward };
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
