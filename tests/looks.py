@@ -81,6 +81,10 @@ FAINT = """() => {
         const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
         return { rgb: [r, g, b], a: a / 255 };
     };
+    const behind = box => {  // what a box without a ground of its own stands on
+        const ground = color(getComputedStyle(box).backgroundColor);
+        return ground.a || !box.parentElement ? ground : behind(box.parentElement);
+    };
     const over = (above, a, below) => above.map((v, i) => v * a + below[i] * (1 - a));
     const light = rgb => rgb.map(v => v / 255)
         .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -90,7 +94,7 @@ FAINT = """() => {
         const style = getComputedStyle(t);
         if (!t.textContent.trim() || !t.getClientRects().length) continue;
         if (style.visibility !== 'visible' || style.opacity === '0') continue;
-        const paper = color(getComputedStyle(t.closest('.mg-graph')).backgroundColor).rgb;
+        const paper = behind(t.closest('.mg-graph')).rgb;
         const card = t.closest('g.node')?.querySelector('.mg-card');
         const fill = card && getComputedStyle(card).fill;
         const on = card && fill !== 'none' ? color(fill) : { rgb: paper, a: 1 };
@@ -105,7 +109,7 @@ FAINT = """() => {
 
 LOOK = [
     (".mg-player", "color", ".mg-player", "backgroundColor"),
-    (".mg-drawing :not(.mg-absent) > .mg-sign", "fill", ".mg-graph", "backgroundColor"),
+    (".mg-drawing :not(.mg-absent) > .mg-sign", "fill", ".mg-player", "backgroundColor"),
     (".mg-player button", "color", ".mg-player button", "backgroundColor"),
 ]
 
