@@ -294,7 +294,7 @@ function cellsOf(grid, { x, y, ...by }, scale, digits) {
     });
   });
   write();
-  digits.need = Math.min(digits.need, own.need);
+  digits.need = Math.min(digits.need, own.need, grid ? ENOUGH : ALL); // a row holds no more of its numbers
   own.most = Math.min(own.most, own.need); // of one tensor all have as many
   const found = write();
   return found.every(({ text }) => text) ? found : null;
