@@ -513,7 +513,7 @@ def test_in_the_notebook(lesson: Page) -> None:
     slider = player.get_by_role("slider", name="x")
     slider.fill("5")
     lesson.wait_for_function(
-        "() => document.querySelector('.mg-caption').textContent.includes('5 × 5 = 25')"
+        "() => /5\\s×\\s5\\s=\\s25/.test(document.querySelector('.mg-caption').textContent)"
     )
     assert drawing.evaluate("e => e.isConnected"), "the drawing itself stayed"
     assert player.locator(".mg-controls output").inner_text() == "1 / 7"
