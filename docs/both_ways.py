@@ -10,6 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import numpy as np
 import minigrad as mg
 import viz
 from minigrad import placeholder
-from viz.film.film import BUILT, RUN, Film
+from viz.film.film import Film
 from viz.film.score import BOTH, Note, Score, components, score
 from viz.picture.cards import wide
 from viz.picture.drawing import alone
@@ -46,8 +47,11 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "build": ("build", "构建"),
     "thrown": ("{} graphs, each thrown away", "{} 张图，用完就扔"),
     "kept": ("{} graph, kept", "{} 张图，一直保留"),
+    "done": ("done", "完成"),
+    "made": ("built", "已构建"),
+    "did": ("ran", "已运行"),
     "held": ("value held", "已有值"),
-    "waits": ("waiting for a value", "等待求值"),
+    "waits": ("no value yet", "还没有值"),
     "now": ("now", "此刻"),
     "equal": ("✓ same results both ways, bit for bit", "✓ 两种方式结果逐位相同"),
     "alt": (
@@ -131,8 +135,14 @@ class Staff:
     def _operators(self) -> set[str]:
         return {n.id for n in self.film.picture.nodes if n.kind == "operator"}
 
-    def count(self, clock: str) -> int:
-        return max(frame.ticks.get(clock, 0) for frame in self.film.frames)
+    def counts(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """How many operators have been built and run, from each column that adds to them."""
+        built = ran = 0
+        for column, note in self.notes():
+            if note.sort == "operator":
+                built += note.kind != "run"
+                ran += note.kind != "built"
+                yield column, (built, ran)
 
 
 class Spot(NamedTuple):
@@ -158,7 +168,7 @@ class Layout:
 
     @property
     def axis(self) -> float:
-        return 10 if self.phone else self.graph + 209
+        return 10 if self.phone else self.graph + 199
 
     @property
     def row(self) -> float:
@@ -215,7 +225,7 @@ class Drawn:
             for i, staff in enumerate(self.staffs)
         ]
         key = 2 * (high + 1) + 24
-        whole = key + (40 if self.layout.phone else 14)
+        whole = key + (66 if self.layout.phone else 14)
         end = _words("b run", 12, whole - 14, self.say("equal"))
         last = self.key(key) + (_when(end, at(self.columns)) if self.equal else "")
         uncovered = _rect("sweep", 0, 0, self.x(self.columns - 0.5), high)
@@ -227,33 +237,49 @@ class Drawn:
         )
 
     def key(self, y: float) -> str:
-        """What the lines of the score mean, in one row."""
-        looks = (("life lives", "held"), ("life waits", "waits"), ("playhead still", "now"))
-        x, found = 12.0 if self.layout.phone else 0.44 * self.layout.width, ""
-        for look, name in looks:
-            way = (
-                f"M{x + 12:g} {y - 12:g}V{y + 4:g}"
-                if name == "now"
-                else f"M{x:g} {y - 4:g}H{x + 24:g}"
-            )
-            found += f'<path class="{look}" d="{way}"/>' + _words("soft", x + 32, y, self.say(name))
-            x += (42 if self.layout.phone else 52) + wide(WORDS[name][self.spoken], 13)
+        """What the marks and lines of the score mean; on a phone in two rows."""
+        looks = {
+            "made": '<circle class="mark built" cx="9" r="8"/>',
+            "did": '<circle class="mark run" cx="9" r="8"/>',
+            "now": '<path class="playhead still" d="M4 -8V8"/>',
+            "held": '<path class="life lives" d="M2 0H24"/>',
+            "waits": '<path class="life waits" d="M2 0H24"/>',
+        }
+        phone = self.layout.phone
+        x, found = 12.0 if phone else 0.37 * self.layout.width, ""
+        for name, sign in looks.items():
+            if phone and name == "held":
+                x, y = 12.0, y + 26
+            beside = {"held": 31, "waits": 31, "now": 12}.get(name, 23)
+            found += f'<g transform="translate({x:g} {y - 4:g})">{sign}</g>'
+            found += _words("soft", x + beside, y, self.say(name))
+            x += beside + 20 + wide(WORDS[name][self.spoken], 13)
         return found
 
     def lane(self, staff: Staff) -> str:
         kind = staff.film.picture.kind
-        numbers = [staff.count(BUILT), staff.count(RUN)]
-        keys = ("built_short", "ran_short") if self.layout.phone else ("built", "ran")
-        tally = " · ".join(
-            f'<tspan class="b {color} large">{number}</tspan><tspan dx="4">{self.say(key)}</tspan>'
-            for key, color, number in zip(keys, ("built", "run"), numbers, strict=True)
-        )
         name = f'<tspan class="b name">{self.say(kind)}</tspan>'
         system = f'<tspan class="soft" dx="10">{self.say(f"{kind}_as")}</tspan>'
         system = "" if self.layout.phone else system
         head = _words("", 12, 29, name + system)
-        head += _words("soft", self.layout.width - 12, 29, tally, "end")
-        return head + self.graph(staff) + self.rows(staff)
+        return head + self.tally(staff) + self.graph(staff) + self.rows(staff)
+
+    def tally(self, staff: Staff) -> str:
+        """Both counts, up to each moment."""
+        keys = ("built_short", "ran_short") if self.layout.phone else ("built", "ran")
+        counts = dict(staff.counts())
+        starts = [0.0, *map(at, counts)]
+        found = []
+        for start, end, numbers in zip(
+            starts, [*starts[1:], None], [(0, 0), *counts.values()], strict=True
+        ):
+            told = " · ".join(
+                f'<tspan class="b {look} large">{number}</tspan>'
+                f'<tspan dx="4">{self.say(key)}</tspan>'
+                for key, look, number in zip(keys, ("built", "run"), numbers, strict=True)
+            )
+            found.append(_when(_words("soft", self.layout.width - 12, 29, told, "end"), start, end))
+        return "".join(found)
 
     # the graph
 
@@ -280,7 +306,7 @@ class Drawn:
                     plan = self.card(sign, cards[sign], "")
                     found.append(_when(plan, at(start), at(column)) if column > start else "")
                 found.append(_when(then, at(column), until))
-        word = _words("soft", 12, HEAD + 148, self.say(*staff.kept()))
+        word = _words("b", 12, HEAD + 148, self.say(*staff.kept()))
         begins = at(phases[-1][2] + 1)
         if dynamic:
             last = {names[n.nodes[-1]]: n.value for _, n in list(staff.notes())[-3:]}
@@ -316,23 +342,22 @@ class Drawn:
 
     def ghosts(self, count: int) -> str:
         """The graphs before, thrown away."""
-        cards = list(self.layout.cards().values())[:3]
-        behind = [
+        return "".join(
             _rect("ghost", x + 6 * n, y - 7 * n, wide, high)
             for n in range(count, 0, -1)
-            for x, y, wide, high in cards
-        ]
-        return "".join([*behind, *(_rect("cover", *spot) for spot in cards)])
+            for x, y, wide, high in list(self.layout.cards().values())[:3]
+        )
 
     # the score
 
     def rows(self, staff: Staff) -> str:
         lay, dynamic = self.layout, staff.film.picture.kind == "dynamic"
-        behind, names, past = [], [], []
+        behind, names, past, stairs, boxes = [], [], [], [], []
         for i, row in enumerate(staff.score.rows):
-            y, left = self.y(i), lay.axis - 173
-            behind.append(f'<path class="hair" d="M{lay.axis:g} {y:g}H{lay.width - 12}"/>')
-            lit = _rect("lit", left - 6, y - 14, 172, 28)
+            y, left = self.y(i), lay.axis - 163
+            line = lay.axis if lay.phone else left + CODE * 1.066 * len(row.label) + 8
+            behind.append(f'<path class="hair" d="M{line:g} {y:g}H{lay.width - 12}"/>')
+            lit = _rect("lit", left - 6, y - 14, line - left, 28)
             beside = self.x(i - 0.4) + 4 if i else 12.0  # on a phone: between two stairs
             base, where = (y - self.radius - 9, beside) if lay.phone else (y + 5, left)
             for column, note in staff.notes():
@@ -345,23 +370,38 @@ class Drawn:
         for life in staff.score.lives:
             operator = any(n.row == life.row and n.sort == "operator" for n in staff.score.notes)
             start = staff.columns.index((life.start, operator))
-            last = max(column for column, note in staff.notes() if note.row == life.row)
-            end = self.x(staff.passed(life.end) - 0.6) if dynamic else self.x(last)
-            way = f"M{self.x(start):g} {self.y(life.row):g}H{end:g}"
-            past.append(f'<path class="life {"lives" if dynamic else "waits"}" d="{way}"/>')
+            end = self.x(staff.passed(life.end) - 0.6) if dynamic else self.x(self.columns)
+            runs = [c for c, n in staff.notes() if n.row == life.row and n.kind != "built"]
+            begins = start if dynamic else runs[0]
+            if begins > start:
+                past.append(self.line("waits", life.row, self.x(start), self.x(begins)))
+            past.append(self.line("lives", life.row, self.x(begins), end))
         notes = list(staff.notes())
         foot = lay.top + 3 * lay.row + (10 if lay.phone else 6)
         for kind, start, end in staff.phases():
-            spots = [f"{self.x(c):g} {self.y(n.row):g}" for c, n in notes if start <= c <= end]
-            past.append(f'<path class="stair {kind}" d="M{"L".join(spots)}"/>')
-            left, right = self.x(start) - self.column * 0.44, self.x(end) + self.column * 0.44
-            past.append(_rect(f"phase {kind}", left, foot, right - left, 26))
-            past.append(_words("b", (left + right) / 2, foot + 18, self.say(kind), "middle"))
-        past += [self.mark(column, note) for column, note in notes]
+            spots = [(c, f"{self.x(c):g} {self.y(n.row):g}") for c, n in notes if start <= c <= end]
+            for (_, one), (column, other) in pairwise(spots):
+                stair = f'<path class="stair {kind}" d="M{one}L{other}"/>'
+                stairs.append(_when(stair, at(column)))
+            left, said = self.x(start) - self.column * 0.44, self.say(kind)
+            for now in range(start, end + 1):  # the box grows, and has its word once there is room
+                far = self.x(now) + self.column * 0.44 - left
+                box = _rect(f"phase {kind}", left, foot, far, 26)
+                if far > wide(said, 13) or now == end:
+                    box += _words("b small", left + far / 2, foot + 18, said, "middle")
+                boxes.append(_when(box, at(now), at(now + 1) if now < end else None))
+        if end + 1 < self.columns:
+            done = _words("soft small", self.x(end + 0.7), foot + 18, self.say("done"))
+            boxes.append(_when(done, at(end + 1)))
+        marks = [self.mark(column, note) for column, note in notes]
         x = self.x(self.columns - 0.5) + 4
         head = f'<path class="playhead" d="M{x:g} {lay.top:g}V{foot:g}"/>'
-        parts = [*behind, '<g clip-path="url(#past)">', *past, "</g>"]
+        clip = '<g clip-path="url(#past)">'
+        parts = [*behind, clip, *past, "</g>", *stairs, clip, *marks, "</g>", *boxes]
         return "".join([*parts, *([head, *names] if lay.phone else [*names, head])])
+
+    def line(self, look: str, row: int, start: float, end: float) -> str:
+        return f'<path class="life {look}" d="M{start:g} {self.y(row):g}H{end:g}"/>'
 
     def mark(self, column: int, note: Note) -> str:
         x, y, given = self.x(column), self.y(note.row), note.sort == "input"

@@ -9,7 +9,7 @@ It plays once and rests complete.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from math import log10
@@ -20,6 +20,7 @@ from both_ways import _rect, _when, _words, finished, swept
 
 import viz
 from viz.explorer.portraits import ALPHABET, EMPTY, ZERO
+from viz.picture.cards import wide
 
 RECORDING = Path(__file__).with_suffix(".json")
 STYLE = Path(__file__).with_suffix(".css")
@@ -38,8 +39,10 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "backward": ("backward →", "反向 →"),
     "value": ("what it gave", "输出"),
     "grad": ("its gradient", "梯度"),
+    "norm": ("size of its gradient, |∂|", "梯度的大小 |∂|"),
+    "through": ("|∂| through {blocks} blocks", "|∂| 穿过 {blocks} 层"),
+    "sizes": ("{last} → {first}", "{last} → {first}"),
     "spread": ("spread of what it gave, σ", "输出的标准差 σ"),
-    "size": ("size of its gradient, |∂|", "梯度的大小 |∂|"),
     "right": ("✓ gradients within {gap} of PyTorch's", "✓ 梯度与 PyTorch 相差不超过 {gap}"),
     "alt": (
         "A small GPT-2 with {blocks} blocks. It runs forward block by block, with a picture of "
@@ -163,7 +166,7 @@ class Drawn:
         return FIRST + PACE * (2 * self.count - 2 - i)
 
     def svg(self) -> str:
-        top = self.head + self.rows * (HIGH + GUTTER) - 4
+        top = self.head + self.rows * (HIGH + GUTTER) + 20
         score, high = self.score(top)
         name = _words("b title", self.side, 26, self.say(self.made.fields["name"]))
         told = _words(
@@ -184,26 +187,33 @@ class Drawn:
         size = f'width="{self.width}" height="{high:g}" viewBox="0 0 {self.width} {high:g}"'
         return (
             f'<svg class="model" {size} role="img"><title>{self.say("alt")}</title>'
-            f"<defs>{TIPS}</defs>{name}{told}{ways}{cards}{self.legend()}{score}"
+            f"<defs>{TIPS}</defs>{name}{told}{ways}{cards}{self.legend(top - 28)}{score}"
             f"{_when(right, self.back(0) + PACE)}</svg>"
         )
 
     def card(self, i: int) -> str:
         """Draw a card: a plan, then its value, then its gradient; a halo marks "now"."""
         part, (x, y) = self.made.parts[i], self.spot(i)
-        box = (x, y, self.wide, HIGH)
+        last = i == self.count - 1  # it takes what is left of its row
+        left = -(-self.count // self.across) * self.across - self.count if last else 0
+        card = self.wide + left * (self.wide + self.gap)
+        box = (x, y, card, HIGH)
         name = _words("b", x + 9, y + 18, self.say(part.name))
         inner, at = self.wide - 18, x + 9
-        if i == self.count - 1:
-            seen = _words("b large", x + 9, y + 52, f"{part.value['mean']:.3g}")
+        if last:
+            seen = _words("b large", x + 9, y + 60, f"{part.value['mean']:.3g}")
         else:
             seen = picture(part.value, "value", at, y + 26, inner, 32)
         gave = _rect("card given" if i == 0 else "card ran", *box) + name + seen
         plan = _when(_rect("card", *box) + name, 0, self.ran(i))
         found = [plan, _when(gave, self.ran(i))] if i else [gave]
-        halo = _rect("halo", x - 3.5, y - 3.5, self.wide + 7, HIGH + 7)
+        halo = _rect("halo", x - 3.5, y - 3.5, card + 7, HIGH + 7)
         found.append(_when(halo, self.ran(i), self.ran(i) + PACE) if i else "")
-        if part.grad is not None and i < self.count - 1:
+        if last:
+            about = _words("b grad", x + 76, y + 18, self.say("through"))
+            about += _words("b large grad", x + 76, y + 60, self.say("sizes"))
+            found.append(_when(about, self.back(2)))
+        elif part.grad is not None:
             size = _words(
                 "number grad b", x + self.wide - 9, y + 18, f"{part.grad['norm']:.2g}", "end"
             )
@@ -231,14 +241,22 @@ class Drawn:
             found += _when(brought, self.back(i))
         return found
 
-    def legend(self) -> str:
-        """Explain the two swatches of a card, in a place that no card takes."""
-        if self.count % self.across == 0:
-            return ""
-        x, y = self.spot(self.count)
-        size = _words("b grad", x + self.wide - 9, y + 18, "|∂|", "end")
-        value = _words("b value", x, y + 46, self.say("value"))
-        return size + value + _words("b grad", x, y + 85, self.say("grad"))
+    def legend(self, y: float) -> str:
+        """Explain the two swatches of a card and the number beside its name."""
+        x, found = float(self.side), ""
+        for look, key in (("value", "value"), ("grad", "grad"), ("size", "norm")):
+            sign, beside = _words("number grad b", x, y, "1.2"), 24
+            if look != "size":
+                beside = 52
+                sign = "".join(
+                    f'<g class="of-{look}"><path class="patch {level}" '
+                    f'd="M{x + 11 * k:g} {y - 5:g}h11"/></g>'
+                    for k, level in enumerate(("below4", "below2", "above2", "above4"))
+                )
+            said = "|∂|" if self.phone and key == "norm" else self.say(key)
+            found += sign + _words("soft", x + beside, y, said)
+            x += beside + 22 + wide(WORDS[key][self.spoken], 12)
+        return found
 
     def score(self, top: float) -> tuple[str, float]:
         """Draw the score, a row for each card, and two curves; return it and where it ends."""
@@ -261,17 +279,22 @@ class Drawn:
                 found.append(
                     _words("soft", left - 8, y + 8, self.say(self.made.parts[i].name), "end")
                 )
-        base = end + 66
+        high = end + (48 if self.phone else 34)  # of the curves, below their names
+        base = high + 40
         places = range(1, self.count - 1)
         spread = [(left + step * (i + 0.5), self.made.parts[i].value["std"]) for i in places]
         sizes = [
             (left + step * (2 * self.count - 1.5 - i), self.made.parts[i].grad["norm"])  # type: ignore[index]
             for i in reversed(places)
         ]
-        past += [curve("curve", spread, end + 32, base), curve("curve back", sizes, end + 32, base)]
+        last, bend = len(sizes) - 1, self.made.parts[-3].name
+        past += [
+            *curve("value", spread, high, base, (last - 1, bend), [0] if self.phone else [0, last]),
+            *curve("grad", sizes, high, base, (1, bend), [last] if self.phone else [0, last]),
+        ]
         found.append(f'<path class="hair" d="M{left:g} {base + 6:g}H{self.width - self.side}"/>')
         found.append(_words("b value", left, end + 22, self.say("spread")))
-        found.append(_words("b grad", middle + 8, end + 22, self.say("size")))
+        found.append(_words("b grad", middle + 8, end + 22, self.say("norm")))
         x = left + step * self.columns
         sweep = _rect("sweep", left, top, step * self.columns, base + 10 - top)
         found.append(
@@ -294,15 +317,35 @@ def bar(look: str, x: float, y: float, wide: float, high: float) -> str:
     return f'<path class="{look}" d="M{x:.1f} {y:g}h{wide:.1f}v{high:g}h-{wide:.1f}z"/>'
 
 
-def curve(look: str, points: Sequence[tuple[float, float]], top: float, base: float) -> str:
-    """A line through positive numbers, on a logarithmic axis from their least to their largest."""
+def curve(
+    look: str,
+    points: Sequence[tuple[float, float]],
+    top: float,
+    base: float,
+    bend: tuple[int, str],
+    ends: Sequence[int],
+) -> Iterator[str]:
+    """A line through positive numbers, on a logarithmic axis from their least to their largest.
+
+    Numbers stand at its ends, and where it bends, with the name of the layer.
+    """
     logs = [log10(size) for _, size in points]
     low, span = min(logs), (max(logs) - min(logs)) or 1.0
-    places = [
-        f"{x:.1f} {base - (base - top) * (y - low) / span:.1f}"
-        for (x, _), y in zip(points, logs, strict=True)
-    ]
-    return f'<path class="{look}" d="M{"L".join(places)}"/>'
+    ys = [base - (base - top) * (log - low) / span for log in logs]
+    places = [f"{x:.1f} {y:.1f}" for (x, _), y in zip(points, ys, strict=True)]
+    yield f'<path class="curve {look}" d="M{"L".join(places)}"/>'
+    (bent, name), said = bend, f"number {look}"
+    for i in ends:
+        (x, size), y = points[i], ys[i]
+        if y > top + 6 and i:
+            yield _words(said, x + 8, y + 4, f"{size:.2g}")
+        else:
+            yield _words(said, x, y - 7, f"{size:.2g}", "middle")
+    x, label = points[bent][0], f"{name} {points[bent][1]:.2g}"
+    if ys[bent] < base:  # a peak
+        yield _words(said, x, top - 6, label, "middle")
+    else:
+        yield _words(said, x + 24, base + 2, label)
 
 
 def picture(
