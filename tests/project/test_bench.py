@@ -65,6 +65,12 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(autouse=True)
+def kept_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is frozen stays so: each measurement would walk all objects of this process again."""
+    monkeypatch.setattr(measure.gc, "unfreeze", lambda: None)
+
+
 def row(*starts: dict[str, list[float]], targets: tuple[Target, ...] = ()) -> Row:
     return Row("row", "s", targets, list(starts))
 
