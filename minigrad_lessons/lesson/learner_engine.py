@@ -212,7 +212,10 @@ def _load_engine(text: str) -> ModuleType:
     """Load the engine as a new module."""
     module, code = ModuleType("my_engine"), _compile_engine(text)
     module.__file__ = code.co_filename
-    exec(code, vars(module))
+    try:
+        exec(code, vars(module))
+    except NameError as error:
+        raise ValueError(row_text("engine_early", name=error.name)) from error
     return module
 
 
@@ -278,9 +281,7 @@ def engine_factory_with(lesson: str, functions: Sequence[FunctionType]) -> Calla
 
     What they look up in the notebook and no engine has, they find there, too.
     """
-    own: dict[str, EnginePart] = {}
-    for function in functions:
-        own |= _as_engine_parts(function, lesson)
+    own = {n: part for f in functions for n, part in _as_engine_parts(f, lesson).items()}
     text = assemble_engine(lesson, own, gaps=False)
 
     def made() -> ModuleType:

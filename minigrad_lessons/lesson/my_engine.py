@@ -8,6 +8,8 @@ engine_edited_1.py. 每一课都会重写这个文件。你的改动中，def �
 如果还改了别处，原来的文件会在旁边另存一份：engine_edited_1.py。
 """
 
+from __future__ import annotations
+
 import contextlib
 import linecache
 import math
@@ -207,6 +209,16 @@ def backward(y, seed, values):  # yours
 # ---- L03: the dynamic graph ------------------------------------------------------------------
 
 
+class Tensor(Node):
+    """A node that has its value from the start; what reads it is computed at once."""
+
+    recording = True
+
+    def __init__(self, value, requires_grad=False, op="Leaf", inputs=(), **attrs):
+        super().__init__(op, inputs, **attrs)
+        self.value, self.requires_grad, self.grad = np.asarray(value), requires_grad, None
+
+
 def at_once(self, op, *inputs, **attrs):  # yours
     """Compute at once; remember the operands only if a gradient may be needed."""
     tensors = [x if isinstance(x, Tensor) else Tensor(x) for x in inputs]
@@ -231,15 +243,7 @@ def walk_back(self):  # yours
         node.inputs = ()
 
 
-class Tensor(Node):
-    """A node that has its value from the start; what reads it is computed at once."""
-
-    recording = True
-    apply, backward = at_once, walk_back
-
-    def __init__(self, value, requires_grad=False, op="Leaf", inputs=(), **attrs):
-        super().__init__(op, inputs, **attrs)
-        self.value, self.requires_grad, self.grad = np.asarray(value), requires_grad, None
+Tensor.apply, Tensor.backward = at_once, walk_back
 
 
 @contextlib.contextmanager
@@ -395,10 +399,9 @@ def on(node, inputs):
     return node if moved.inputs == node.inputs else moved
 
 
-def bits(node):
+def bits(x):
     """Return the exact bits of a constant, with type and shape; None for other nodes."""
-    if node.op == "Constant":
-        return node.value.dtype, node.value.shape, node.value.tobytes()
+    return (x.value.dtype, x.value.shape, x.value.tobytes()) if x.op == "Constant" else None
 
 
 def same_work(a, b):  # yours

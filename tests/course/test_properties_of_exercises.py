@@ -272,6 +272,12 @@ def test_a_helper_that_no_cell_defines_is_refused_by_its_name():
         lessons.check("L08.core", *written("L08.core", source))
 
 
+def test_a_default_of_the_notebook_is_refused_by_its_name():
+    source = "zero = 0.0\ndef pad(rows, filler=zero):\n    return rows"
+    with pytest.raises(ValueError, match="`zero` is in a default value or a decorator"):
+        lessons.check("L06.core", *written("L06.core", source))
+
+
 def test_another_function_is_not_taken_for_the_answer():
     (function,) = written("L08.core", "def same_work(a, b):\n    return a is b")
     function.__name__ = "other"
@@ -299,8 +305,8 @@ def test_what_is_ready_made_is_no_answer(monkeypatch):
 
 
 def test_an_answer_neither_reads_what_is_expected_nor_knows_all_inputs():
-    want = {6.0: 5.25, 1.0: 4}
-    names = {"want": want, "known": {6.0: 5.25, 1.0: 4}}
+    want = {6.0: {"(x - 5) ** 2": 5.25, "x * x": 1.5}}
+    names = {"want": want, "known": {x: {**row} for x, row in want.items()}}
     exec("def two_steps(x):\n    return want[x]", names)
     exec("def looked_up(x):\n    return known.get(x)", names)
     for name, says in (("two_steps", "looks at the expected"), ("looked_up", "31.0")):
