@@ -99,13 +99,25 @@ WORDS: Mapping[str, Pair] = {
         "{count} operators built, waiting for data",
         "已构建 {count} 个算子，等待数据",
     ),
+    "planned_back": (
+        "{count} operators + {back} for backward, waiting for data",
+        "已构建 {count} 个算子，另有 {back} 个用于反向，等待数据",
+    ),
     "recorded": (
         "{count} operators, built as they ran, gone with your next move",
         "{count} 个算子，边运行边构建，笔再动一下就扔掉",
     ),
+    "recorded_back": (
+        "{count} operators, built as they ran, then {back} runs for backward",
+        "{count} 个算子，边运行边构建，反向再运行 {back} 次",
+    ),
     "filled": (
         "the same {count} operators, filled with new data",
         "还是那 {count} 个算子，填入了新的数据",
+    ),
+    "filled_back": (
+        "the same {count} operators + {back} for backward, filled anew",
+        "还是那 {count} 个算子，加上反向的 {back} 个，填入了新的数据",
     ),
     "records": ("{sign} is built and runs at once", "{sign}：刚构建，当场运行"),
     "fills": ("{sign} runs", "{sign}：运行"),

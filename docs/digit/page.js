@@ -268,14 +268,14 @@ function nowAt() {
 }
 
 function showWords() {
-  const count = NETWORKS[network].programs[Number(backward)].built;
-  const layers = LAYERS[network].length;
+  const [count, whole] = NETWORKS[network].programs.map(({ built }) => built);
+  const graph = (key) => say(backward ? `${key}_back` : key, { count, back: whole - count });
   const sign = cardsOf()[Math.max(0, nowAt())].sign;
   const isBack = move?.tape.records.at(-2)?.grad;
   const step = nowAt() < 0 ? null : isBack ? "returns" : "now";
   const words = {
-    dynamic: !move ? say("empty") : step ? say(step === "now" ? "records" : step, { sign }) : say("recorded", { count: layers }),
-    static: !move ? say("planned", { count }) : step ? say(step === "now" ? "fills" : step, { sign }) : say("filled", { count }),
+    dynamic: !move ? say("empty") : step ? say(step === "now" ? "records" : step, { sign }) : graph("recorded"),
+    static: !move ? graph("planned") : step ? say(step === "now" ? "fills" : step, { sign }) : graph("filled"),
   };
   const { tape } = move ?? {};
   const counts = {

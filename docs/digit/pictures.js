@@ -74,7 +74,7 @@ function paintPad(canvas, drawing, votes, place, cursor) {
   pen.fillStyle = css("paper");
   pen.fillRect(0, 0, canvas.width, canvas.height);
   drawing.ink.forEach((ink, k) => {
-    pen.fillStyle = css("ink", Math.min(1, ink) * (votes ? 0.6 : 1));
+    pen.fillStyle = css("ink", Math.min(1, ink) * (votes ? 0.75 : 1));
     if (ink) pen.fillRect((k % SIZE) * step, Math.floor(k / SIZE) * step, step + 0.5, step + 0.5);
   });
   pen.strokeStyle = css("ink", 0.07);
@@ -93,7 +93,7 @@ function paintPad(canvas, drawing, votes, place, cursor) {
       const [x, y] = [k % SIZE, Math.floor(k / SIZE)];
       const vote = between(votes, scale * x + dx, scale * y + dy) / top;
       const weight = Math.min(1, Math.abs(vote));
-      if (weight < 0.06) continue;
+      if (weight < 0.2) continue; // faint ones hide the digit
       const side = step * (0.2 + 0.66 * weight);
       pen.fillStyle = css(vote > 0 ? "grad" : "below", 0.35 + 0.6 * weight);
       pen.beginPath();
@@ -110,7 +110,7 @@ function paintPad(canvas, drawing, votes, place, cursor) {
 }
 
 // Each move of the pen as a column: what it built, what it ran forward, and what it ran backward.
-const COLUMN = 9;
+const COLUMN = [9, 18]; // its least and its largest width, px
 const ROWS = { built: [0, 7], run: [9, 7], back: [18, 5] };
 
 function paintMoves(canvas, moves, kept, alive) {
@@ -118,25 +118,26 @@ function paintMoves(canvas, moves, kept, alive) {
   Object.assign(canvas, { width: Math.round(width * scale), height: Math.round(24 * scale) });
   const pen = canvas.getContext("2d");
   pen.scale(scale, scale);
+  const column = Math.max(COLUMN[0], Math.min(COLUMN[1], width / moves.length));
   const cell = (k, [y, height], colour) => {
     pen.fillStyle = css(colour);
-    pen.fillRect(k * COLUMN, y, COLUMN - 2, height);
+    pen.fillRect(k * column, y, column - 2, height);
   };
-  const room = Math.max(4, Math.floor(width / COLUMN));
+  const room = Math.max(4, Math.floor(width / column + 0.01));
   // The columns that fit: the first one, where the graph that is kept was built, and the last ones.
   const pinned = kept && moves.length > room ? [moves[0], null] : [];
   const seen = [...pinned, ...moves.slice(-(room - pinned.length))];
   seen.forEach((move, k) => {
     if (!move) { // a gap
       pen.fillStyle = css("line");
-      for (const dy of [0, 4, 8]) pen.fillRect(k * COLUMN + 2.5, 8 + dy, 2, 2);
+      for (const dy of [0, 4, 8]) pen.fillRect(k * column + 2.5, 8 + dy, 2, 2);
       return;
     }
     if (move.built && (kept || (alive && k === seen.length - 1))) cell(k, ROWS.built, "built");
     else if (move.built) { // gone: dots for its outline
       pen.strokeStyle = css("line");
       pen.setLineDash([1, 2]);
-      pen.strokeRect(k * COLUMN + 0.5, 0.5, COLUMN - 3, ROWS.built[1] - 1);
+      pen.strokeRect(k * column + 0.5, 0.5, column - 3, ROWS.built[1] - 1);
       pen.setLineDash([]);
     }
     if (move.run) cell(k, ROWS.run, "run");
