@@ -12,6 +12,7 @@ const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"],
 const [ALL, ENOUGH] = [5, 3]; // digits: more than any number has; and as many as are left of one that has room for them
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 const [GENEROUS, LEADING] = [[15, 14, 13], 3]; // sizes of letters, if all cards of a player have room for them, and between their lines
+const STRETCHED = 2; // how many times as long or as high as it is a tensor of many cells may become
 const PILL = 14; // pixels that a reference is high, at least
 
 const MARK = /^[^\w∂] /; // before the name of a reference
@@ -263,7 +264,7 @@ function brief(g, scale) {
     else lettering.textContent = text;
   });
   cells.forEach((found, i) => {
-    if (mute(i) || !found) return;
+    if (mute(i) || !found?.length) return;
     if (bars(grids[i])) beneath(pictures[i], places[i], scale);
     else pictures[i].classList.add("mg-written");
     for (const { x, y, text } of found) {
@@ -345,6 +346,8 @@ function enlarge(slots, wide, high, scale, top) {
   const beside = few ? room < (bars(grids[0]) ? lines(LOW) + STRIP / scale : (2 * THIN) / scale) : ways[1].by > ways[0].by;
   const need = [lines(DIGIT) + (bars(grids[0]) ? STRIP / scale : 0), lines(DIGIT), lines(LOW)].find((high) => room - high > STRIP / scale) ?? 0;
   const numbers = grids.map((grid) => grid || (grids.find(Boolean) ?? "")); // a gradient to come is as large as its value
+  const filled = (/** @type {number} */ columns, /** @type {number} */ part, /** @type {number} */ by) =>
+    [((wide - edge) / columns - edge) / SWATCH_WIDE, part / SWATCH_HIGH].map((most) => Math.min(most, STRETCHED * by)); // many cells fill it, too
   const placed = (/** @type {{columns: number, each: number, by: number}} */ { columns, each, by }, least = need) => {
     const shares = numbers.map((grid) => (few && columns > 1 ? breadth(grid) : 1));
     const first = columns === 1 && slots.length > 1 ? Math.max(each, least) : each;
@@ -352,7 +355,7 @@ function enlarge(slots, wide, high, scale, top) {
     return slots.map((_, i) => {
       const broad = columns > 1 ? ((wide - edge) * shares[i]) / shares.reduce((a, b) => a + b) : wide - edge;
       const [low, part] = columns > 1 || !i ? [from, first] : [from + first, room - first];
-      const [across, down] = few ? [(broad - (columns > 1 ? 1.5 : 1) * edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : [by, by];
+      const [across, down] = few ? [(broad - (columns > 1 ? 1.5 : 1) * edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : filled(columns, part - edge / 2, by);
       const x = left + (broad - across * SWATCH_WIDE) / 2;
       left += columns > 1 ? broad : 0;
       return { x, y: low + (part - edge / 2 - down * SWATCH_HIGH) / 2, across, down, by };

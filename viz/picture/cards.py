@@ -33,7 +33,8 @@ BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</t
 OPERATOR = re.compile(r"<text data-op[^>]*>[^<]*</text>")
 LARGER = 1.12  # by which its words need more room on a page that shows the card smaller
 # Of compact cards: a letter, how many at most, what is around a number; a name, lines, calls, px.
-LETTER, LETTERS, AROUND_LETTERS, NAMED, LINE, PLAIN, CELLED = 5.6, 12, 7, 17, 13, 16, 13
+# Colours without numbers are as large as a matrix of two lines and one column.
+LETTER, LETTERS, SPARE, NAMED, LINE, PLAIN, CELLED = 5.6, 12, 7, 17, 13, 16, 13
 LATER = 14  # from one line of a clock to the next, px
 Clock = tuple[Pair, ...]  # its lines: "built at step 3", "ran at step 7"
 
@@ -180,15 +181,15 @@ class Card:
     def _compact(self) -> tuple[int, int]:
         """Its size where its name has a line, and its numbers are below it."""
         room, dims = self.room, [*map(int, re.findall(r"\d+", self.node.shape))] or [0]
-        lines = dims[-2] if dims[1:] and room.swatch and room.value else 1
+        dims = [2, 1] if room.swatch and not room.value else dims
+        lines = dims[-2] if dims[1:] and room.swatch else 1
         signs = 2 * dims[-1] + bool(dims[1:])  # brackets and commas, which it goes without
-        each = (n and n / lines - signs for n in (room.value, room.gradient))
-        letters = [min(n or LETTERS / 2, LETTERS) for n in each]
-        across = [LETTER * n + AROUND_LETTERS * dims[-1] for n in letters[: 1 + room.back]]
+        each = [(n and n / lines - signs) or LETTERS / 2 for n in (room.value, room.gradient)]
+        across = [LETTER * min(n, LETTERS) + SPARE * dims[-1] for n in each[: 1 + room.back]]
         wider, higher = (sum(across), 1) if room.compact < 2 else (max(across), len(across))
         name = wide(self.sign.rpartition(".")[2], SMALL) * BOLD
-        beside = name + GAP + LETTER * room.value  # and its gradient in a line below them
-        plainly = max(beside, wide("∂ ", SMALL) + LETTER * BOLD * room.gradient + GAP)
+        below = wide("∂ ", SMALL) + LETTER * BOLD * room.gradient  # the line of its gradient
+        plainly = GAP + max(name + LETTER * room.value, below)
         wider, line = (wider, LINE) if room.swatch else (plainly, PLAIN)
         high = NAMED + bool(self.node.cells) * CELLED + line * lines * higher
         return 2 * round(max(name, wider, len(self.node.cells) * 8) / 2 + 2), 2 * round(high / 2)
