@@ -10,6 +10,7 @@ The fixtures `lab` and `page` are in conftest.py. A test with the marker `browse
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib.util
 import json
@@ -241,6 +242,34 @@ class Lab:
             self._process.wait()
 
 
+class Started:
+    """A browser, started when a module first needs it: to start one takes more than most tests."""
+
+    def __init__(self) -> None:
+        self._browser: Browser | None = None
+
+    def resume(self) -> Browser:
+        from playwright.sync_api import sync_playwright
+
+        if self._browser is None:
+            self._playwright = sync_playwright().start()
+            self._browser = self._playwright.chromium.launch(
+                executable_path=find_browser(), headless=True, args=list(FLAGS)
+            )
+            self._loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(self._loop)
+        return self._browser
+
+    def pause(self) -> None:
+        """Let others have an event loop: that of Playwright runs as long as the browser does."""
+        asyncio._set_running_loop(None)
+
+    def end(self) -> None:
+        if self._browser:
+            self.resume().close()
+            self._playwright.stop()
+
+
 class Kept:
     """A page for each colour scheme: the tests of a process have it one after the other."""
 
@@ -263,6 +292,11 @@ class Kept:
         if page.url.startswith(("file:", "about:")):  # a server's page keeps more than is seen
             self._pages[scheme] = page
         else:
+            page.context.close()
+
+    def rest(self) -> None:
+        """Close what nobody will look at."""
+        for page in self._pages.values():
             page.context.close()
 
     def _opened(self) -> Page:

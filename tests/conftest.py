@@ -235,23 +235,27 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[harness.Lab]:
     server.stop()
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The installed browser; not longer than a module, as an event loop runs as long as it does."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=harness.find_browser(), headless=True, args=list(harness.FLAGS)
-        )
-        yield started
-        started.close()
+@pytest.fixture(scope="session")
+def one_browser() -> Iterator[harness.Started]:
+    """The installed browser, for all modules of a process."""
+    started = harness.Started()
+    yield started
+    started.end()
 
 
 @pytest.fixture(scope="module")
-def kept(chromium: Browser) -> harness.Kept:
+def chromium(one_browser: harness.Started) -> Iterator[Browser]:
+    """The browser; outside of a module that drives it no event loop seems to run."""
+    yield one_browser.resume()
+    one_browser.pause()
+
+
+@pytest.fixture(scope="module")
+def kept(chromium: Browser) -> Iterator[harness.Kept]:
     """Pages, for a module that drives the browser."""
-    return harness.Kept(chromium)
+    pages = harness.Kept(chromium)
+    yield pages
+    pages.rest()
 
 
 @pytest.fixture(scope="module")
