@@ -42,18 +42,19 @@ GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
 # What the lessons import and Pyodide has not; constraints.txt has their versions.
 WHEELS = ("anywidget", "comm", "graphviz", "ipywidgets", "psygnal", "typing-extensions")
 # What the kernel asks for, and what the first cell does: there before it runs.
-LOADED = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
+LOADED = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "ipython")
 LOADED += ("minigrad-lessons", "ipywidgets", "anywidget", "cycler")
-# What charts and saved pages need: fetched behind the others, unpacked when it is imported.
-LATER = ("matplotlib", "fonttools")
+# What charts, saved pages, completions and a terminal need: fetched behind the others, unpacked
+# when it is imported.
+LATER = ("matplotlib", "fonttools", "jedi", "prompt-toolkit")
 # Megabytes until the first drawing, and behind it, counted where the tests' Pyodide is served.
-DOWNLOAD, BEHIND = 42, 10
+DOWNLOAD, BEHIND = 39, 12
 KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
 LIBRARY = "python_stdlib.zip"
 # Prints the modules that a kernel and a first drawing import.
 FIRST = """
 import sys
-import IPython.core.application, IPython.core.shellapp, jedi.api.helpers
+import IPython.core.application, IPython.core.shellapp
 import minigrad as mg, minigrad_lessons as lessons, viz
 from minigrad import build_graph, placeholder, run, tensor
 import viz.page.language
@@ -190,7 +191,7 @@ def settings(index: str, compiled: bool) -> dict[str, Any]:
         "loadPyodideOptions": {
             "indexURL": index,
             "lockFileURL": f"./{OURS}/pyodide-lock.json",
-            "packages": list(LOADED),
+            "packages": [*LOADED, "jedi"],  # what is not named here, the kernel loads itself
             **({"stdLibURL": f"./{OURS}/{LIBRARY}"} if compiled else {}),
         },
     }
@@ -213,11 +214,19 @@ def lite(folder: Path, contents: Path, work: Path, told: dict[str, Any]) -> None
 
 
 def pages(folder: Path) -> None:
-    """The page that everyone meets first, and in JupyterLab the line that says how far it is."""
+    """The page that everyone meets first, and in JupyterLab the line that says how far it is.
+
+    That line has a worker start Python while JupyterLab loads.
+    """
     text = first_page((folder / READ).exists(), DOWNLOAD, BEHIND)
     (folder / "index.html").write_text(text, "utf-8")
+    kernel = f"extensions/{constants.PYODIDE_KERNEL_NPM_NAME}/static"
+    (worker,) = (folder / kernel).glob("comlink.worker.*.js")
+    with worker.open("a", encoding="utf-8") as script:
+        script.write(f'\nimport("../../../../{OURS}/start.mjs");\n')
     lab = folder / "lab" / "index.html"
-    line = f'<script type="module" src="../{OURS}/progress.mjs"></script></head>'
+    source = f"../{OURS}/progress.mjs?worker=../../{kernel}/{worker.name}"
+    line = f'<script type="module" src="{source}"></script></head>'
     lab.write_text(lab.read_text("utf-8").replace("</head>", line, 1), "utf-8")
 
 
@@ -240,7 +249,8 @@ def main(arguments: list[str]) -> None:
         if node:
             with_bytecode(whole, asked.pyodide, work)
         lessons(asked.notebooks, work / "lessons")
-        lite(site, work / "lessons", work, settings(base or f"./{OURS}/", node))
+        told = settings(base or f"./{OURS}/", node)
+        lite(site, work / "lessons", work, told)
         # A browser asks for the pictures of prose there, before JupyterLab writes their addresses.
         shutil.copytree(work / "lessons" / "pictures", site / "lab" / "pictures")
         ours = site / OURS
@@ -252,6 +262,7 @@ def main(arguments: list[str]) -> None:
             if made.exists():
                 shutil.copy(made, ours)
         (ours / "pyodide-lock.json").write_text(json.dumps(whole), "utf-8")
+        later["options"] = told["loadPyodideOptions"]
         (ours / "later.json").write_text(json.dumps(later), "utf-8")
         for part in (
             *work.glob("graphviz.*"),

@@ -1,4 +1,4 @@
-"""Packages that no first drawing needs: Python in the browser unpacks them when one is imported."""
+"""What no first drawing needs: Python in the browser unpacks and imports it when it is used."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ import sys
 import sysconfig
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
+
+# Modules that the kernel imports at its start and uses later, with the functions that it takes.
+DEFERRED = {
+    "IPython.terminal.embed": ("embed",),
+    "jedi": (),
+    "jedi.api.classes": (),
+    "jedi.api.helpers": (),
+    "unittest.mock": ("patch",),
+}
 
 
 class Later:
@@ -57,3 +67,37 @@ def begin(
 ) -> None:
     """Look there before Pyodide says which module is missing."""
     sys.meta_path.insert(sys.meta_path.index(PathFinder) + 1, Later(files, hashes, fetch))
+
+
+class Deferred(ModuleType):
+    """Stands for a module that is imported when something of it is used."""
+
+    def __init__(self, name: str, functions: Sequence[str]) -> None:
+        super().__init__(name)
+        self.__spec__ = ModuleSpec(name, None)
+        self.settings = SimpleNamespace()
+        for function in functions:
+            setattr(self, function, partial(self._call, function))
+
+    def _call(self, function: str, *arguments: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module(self.__name__), function)(*arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        module = importlib.import_module(self.__name__)
+        if vars(self.settings):
+            vars(module.settings).update(vars(self.settings))
+        return getattr(module, name)
+
+
+def import_kernel() -> None:
+    """Import the kernel, and of what it imports nothing that it uses later."""
+    deferred = {name: Deferred(name, functions) for name, functions in DEFERRED.items()}
+    sys.modules.update(deferred)
+    try:
+        for name in ("piplite.piplite", "pyodide_kernel"):
+            importlib.import_module(name)
+    finally:
+        for name in deferred:
+            sys.modules.pop(name, None)

@@ -9,6 +9,20 @@ const lesson = new URLSearchParams(location.search).get("path")?.replace(/\.ipyn
 const STEP = 60; // milliseconds of the picture for each file
 const page = `../read/${code}/${lesson ?? "index"}.html`;
 
+// Python starts while JupyterLab loads, in the worker that JupyterLab will ask for. On a first visit
+// it does not, since a worker from before the service worker reaches no files of the lessons.
+const { Worker } = globalThis;
+const address = new URL(new URL(import.meta.url).searchParams.get("worker"), import.meta.url).href;
+if (lesson && navigator.serviceWorker?.controller && !globalThis.crossOriginIsolated) {
+  const early = new Worker(address, { type: "module" });
+  const construct = (_, [asked, options]) => {
+    if (String(asked) !== address) return new Worker(asked, options);
+    globalThis.Worker = Worker;
+    return early;
+  };
+  globalThis.Worker = new Proxy(Worker, { construct });
+}
+
 const style = document.createElement("style");
 style.textContent = `
 .mg-start { position: fixed; right: 16px; bottom: 32px; z-index: 10000; max-width: calc(100vw - 64px); padding: 8px 14px; border-radius: 10px; font: 13px/1.5 system-ui, sans-serif; background: #1f2430; color: #fff; }

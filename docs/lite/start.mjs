@@ -1,7 +1,8 @@
 // What the kernel loads in the place of Pyodide: Pyodide, and beside it Graphviz, which lays out
 // the drawings (viz/picture/layout.py). Both are there before the first cell runs, since a cell
-// cannot wait for either. The page hears how far it is (progress.mjs). What only charts need is
-// fetched afterwards, and unpacked when it is imported (later.py).
+// cannot wait for either. It begins as soon as there is a worker, before JupyterLab asks for it.
+// The page hears how far it is (progress.mjs). What no first drawing needs is fetched afterwards,
+// and unpacked when it is imported (later.py).
 
 import { Graphviz } from "./graphviz.js";
 
@@ -48,22 +49,38 @@ function later(pyodide, { files, hashes }, code) {
   const names = pyodide.toPy({ __name__: "later" });
   pyodide.runPython(code, { globals: names });
   names.get("begin")(pyodide.toPy(files), pyodide.toPy(hashes), bytes);
+  names.get("import_kernel")();
   setTimeout(() => Object.keys(hashes).map((file) => fetch(beside(file)).then((answer) => answer.blob(), () => {})), SOON);
 }
 
-export async function loadPyodide(options) {
+async function start() {
   const fetch = self.fetch;
   self.fetch = counting(fetch.bind(self));
-  const { loadPyodide } = await import(`${options.indexURL}pyodide.mjs`);
-  const [pyodide, graphviz, charts, code] = await Promise.all([
-    loadPyodide(options),
+  const { options, ...charts } = await self.fetch(beside("later.json")).then((answer) => answer.json());
+  const packages = options.packages.filter((name) => !(name in charts.files));
+  const addresses = Object.entries(options).filter(([name]) => name.endsWith("URL"));
+  const whole = addresses.map(([name, place]) => [name, new URL(place, beside("../../")).href]);
+  const { indexURL } = Object.fromEntries(whole);
+  const { loadPyodide } = await import(`${indexURL}pyodide.mjs`);
+  const [pyodide, graphviz, code] = await Promise.all([
+    loadPyodide({ ...Object.fromEntries(whole), packages }),
     Graphviz.load(),
-    self.fetch(beside("later.json")).then((answer) => answer.json()),
     self.fetch(beside("later.py")).then((answer) => answer.text()),
   ]);
   pyodide.registerJsModule("graphviz_wasm", { layout: (source) => layout(graphviz, source) });
   self.fetch = fetch;
   later(pyodide, charts, code);
   told.postMessage({ asked, came, ready: true });
+  return pyodide;
+}
+
+const started = start();
+started.catch(() => {}); // whoever asks hears of it
+
+/** The Python that has started; what it prints goes to who asks for it. */
+export async function loadPyodide({ stdout, stderr }) {
+  const pyodide = await started;
+  pyodide.setStdout({ batched: stdout });
+  pyodide.setStderr({ batched: stderr });
   return pyodide;
 }

@@ -97,7 +97,7 @@ def test_the_site_has_the_packages_that_it_names_in_the_versions_that_we_hold(
         assert known[name]["file_name"].startswith(f"{PYODIDE_CDN_URL}/"), name
     later = json.loads((shipped / OURS / "later.json").read_text("utf-8"))
     hashes = {made["file_name"]: made["sha256"] for made in known.values()}
-    assert {"matplotlib", "fontTools", "PIL"} <= set(later["files"])
+    assert {"matplotlib", "fontTools", "PIL", "jedi"} <= set(later["files"])
     assert {file for files in later["files"].values() for file in files} == set(later["hashes"])
     assert later["hashes"].items() <= hashes.items(), "each is checked"
     assert all(file.endswith(".whl") for file in later["hashes"])
@@ -146,7 +146,11 @@ def test_the_first_page_the_lessons_and_the_pages_to_read_lead_to_each_other(shi
     assert "read/en/index.html" in first
     assert "read/zh/index.html" in first
     lab = (shipped / "lab" / "index.html").read_text("utf-8")
-    assert f"../{OURS}/progress.mjs" in lab, "the page that says how far it is"
+    found = re.search(rf'"\.\./({OURS}/progress\.mjs)\?worker=([^"]+)"', lab)
+    assert found, "the page that says how far it is"
+    worker = (shipped / found[1]).parent / found[2]
+    (start,) = re.findall(r'^import\("(.+)"\);$', worker.read_text("utf-8"), re.M)
+    assert (worker.parent / start).resolve() == (shipped / OURS / "start.mjs").resolve()
     pictures = {path.name for path in (shipped / "lab" / "pictures").iterdir()}
     assert {"both_ways_en.svg", "both_ways_zh.svg"} <= pictures, "a browser asks for them there"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import os
 import re
 import runpy
 import shutil
@@ -167,6 +168,37 @@ def test_a_first_drawing_in_a_browser_imports_nothing_that_was_put_off() -> None
     assert told.stdout.splitlines()[-1] == "set()"
 
 
+KERNEL = """
+import runpy, sys
+later = runpy.run_path(sys.argv[1])
+later["import_kernel"]()
+import pyodide_kernel as kernel
+assert not {"jedi", "parso", "prompt_toolkit", "unittest", "unittest.mock"} & set(sys.modules)
+assert kernel.jedi.Interpreter("import string; string.hex", [{}]).complete()
+with kernel.patch("string.digits", "few"):
+    import string, jedi, unittest.mock
+    assert string.digits == "few"
+assert kernel.jedi.Script is jedi.Script and unittest.mock.Mock
+assert not jedi.settings.case_insensitive_completion, "as the kernel set it"
+"""
+ASKS = """
+import jedi
+jedi.settings.case_insensitive_completion = False
+import jedi.api.helpers
+import jedi.api.classes
+from IPython.terminal.embed import embed
+from unittest.mock import patch
+"""
+
+
+def test_what_the_kernel_uses_later_is_imported_when_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "piplite").mkdir()
+    (tmp_path / "piplite" / "piplite.py").touch()
+    (tmp_path / "pyodide_kernel.py").write_text(ASKS)
+    command = [sys.executable, "-c", KERNEL, PARTS / "later.py"]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+
+
 # ---- Who lays out ---------------------------------------------------------------------------
 
 
@@ -265,7 +297,7 @@ def shown(page: Page) -> str:
 def loading(page: Page) -> Page:
     """The page of a lesson while JupyterLab loads: it has the picture and the line, and no more."""
     there = {
-        "/lab/index.html": "<!doctype html><body><script type=module src=progress.mjs></script>",
+        "/lab/index.html": f"<!doctype html><body><script type=module src={PROGRESS}></script>",
         "/lab/progress.mjs": (PARTS / "progress.mjs").read_text("utf-8"),
         "/files/pictures/both_ways_en.svg": PICTURE.read_text("utf-8"),
     }
@@ -284,6 +316,7 @@ def loading(page: Page) -> Page:
 
 
 PICTURE = ROOT / "notebooks" / "pictures" / "both_ways_en.svg"
+PROGRESS = "progress.mjs?worker=../kernel.js"
 MOVES = "document.querySelector('.mg-start object').contentDocument?.getAnimations()"
 NOTEBOOK = """async (svg) => {
     const notebook = document.createElement("div");
@@ -326,6 +359,37 @@ def test_while_a_lesson_loads_a_file_moves_the_picture_on_and_nothing_else_moves
     page.wait_for_function("!document.querySelector('.mg-start').hidden")
     page.evaluate(SAYS % "true")
     page.wait_for_function("document.querySelector('.mg-start').hidden", timeout=5000)
+
+
+WORKERS = """({ seen }) => {
+    globalThis.made = [];
+    globalThis.Worker = class { constructor(address) { made.push(String(address)); } };
+    const serviceWorker = { controller: seen ? {} : null };
+    Object.defineProperty(navigator, "serviceWorker", { value: serviceWorker });
+}"""
+ASKED = """() => {
+    const workers = ["/other.js", "/kernel.js", "/kernel.js"].map(
+        (place) => new Worker(new URL(place, location.href), { type: "module" }));
+    const paths = made.map((place) => new URL(place).pathname);
+    return [paths, workers.every((worker) => worker instanceof Worker)];
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("query", "seen"), [("?path=a.ipynb", True), ("?path=a.ipynb", False), ("", True)]
+)
+def test_from_the_second_visit_on_python_starts_while_jupyterlab_loads(
+    query: str, seen: bool, loading: Page
+) -> None:
+    """Its worker is the first that the kernel asks for; the next, as after a restart, is new."""
+    loading.add_init_script(f"({WORKERS})({{ seen: {str(seen).lower()} }})")
+    loading.goto(f"http://site/lab/index.html{query}")
+    loading.wait_for_function("document.querySelector('.mg-start')")
+    made, ours = loading.evaluate(ASKED)
+    early = ["/kernel.js"] if query and seen else []
+    assert made == [*early, "/other.js", *["/kernel.js"] * (2 - len(early))]
+    assert ours
 
 
 APP = """async () => {
