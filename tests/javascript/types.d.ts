@@ -164,7 +164,6 @@ interface Place {
   row: number;
   top: number;
   radius: number;
-  comb: boolean;
   wide: number;
   high: number;
 }

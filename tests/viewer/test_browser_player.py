@@ -961,14 +961,14 @@ def test_a_row_of_the_score_whose_name_just_fits_is_not_cut(tmp_path: Path, page
 def test_the_key_has_bars_where_the_marks_of_a_row_are_bars(
     saved: dict[str, Path], page: Page
 ) -> None:
-    wide = "e => getComputedStyle(e, '::before').width"
-    for name, width in (("row", "11px"), ("long", "25px")):
+    corner = "e => getComputedStyle(e, '::before').borderRadius"
+    for name, radius in (("row", "50%"), ("long", "0px")):
         page.goto(saved[name].as_uri())
-        assert page.locator(".mg-key > .mg-key-both").evaluate(wide) == width
+        assert page.locator(".mg-key > .mg-key-both").evaluate(corner) == radius
         bars = page.locator(".mg-dots[stroke-linecap=butt]").count()
-        assert (bars > 0) is (width == "25px")
+        assert (bars > 0) is (radius == "0px")
         halved = page.locator(".mg-dots-run[transform]").count()  # built above, run below
-        assert (halved > 0) is (width == "25px")
+        assert (halved > 0) is (radius == "0px")
 
 
 def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:

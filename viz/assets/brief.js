@@ -13,6 +13,8 @@ const [ALL, ENOUGH] = [5, 3]; // digits: more than any number has; and as many a
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 const [GENEROUS, LEADING] = [[15, 14, 13], 3]; // sizes of letters, if all cards of a player have room for them, and between their lines
 const STRETCHED = 2; // how many times as long or as high as it is a tensor of many cells may become
+const [ROOMY_CARD, AIRY] = [76, 3]; // pixels of a card with tensors that has room for air, and of this
+const CLOSE = 28; // and of one whose name is just above its numbers
 const PILL = 14; // pixels that a reference is high, at least
 
 const MARK = /^[^\w∂] /; // before the name of a reference
@@ -199,8 +201,8 @@ function brief(g, scale) {
   const digits = { most: Number(together(g).digits ?? ALL), need: ALL };
   const strip = g.querySelector(".mg-cell-card"); // the first of the calls in it, which come below the name
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
-  let top = BRIEF.line + (strip ? thick * scale + BRIEF.strip + BRIEF.air : 0);
-  if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${((BRIEF.line + BRIEF.strip) / scale - own).toFixed(1)}px`);
+  const calls = strip ? thick * scale + BRIEF.strip + BRIEF.air : 0;
+  let top = BRIEF.line + calls;
   const letters = Number(together(g).larger ?? 0) || BRIEF.font;
   const larger = letters > BRIEF.font;
   const [spare, line] = g.matches(".mg-wrong") ? [0, BRIEF.font] : [4, BRIEF.line]; // a wrong value has a line of its own as soon as it can
@@ -228,6 +230,8 @@ function brief(g, scale) {
   if (became.length) shown.unshift({ name: "word", text: "" });
   const head = became.length ? 2 : 1; // lines above its pictures, or its calls
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
+  const ease = pictures.length > 1 && high * scale > ROOMY_CARD ? AIRY : 0;
+  top += ease * (strip ? 3 : 2); // above its name, below it, and below its calls
   const grids = pictures.map((slot) => slot.getAttribute("data-grid") ?? "");
   const pair = without.includes("value") ? "" : beside;
   const key = `${scale} ${wide} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids} ${digits.most} ${letters}`;
@@ -247,14 +251,18 @@ function brief(g, scale) {
   for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
     g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
   const at = `translate(${from + wide / 2} ${above + high / 2}) scale(${1 / scale})`;
-  const roomy = slots.length || strip || word ? 0 : GENEROUS.find((font) =>
-    shown.length * (font + LEADING) + spare <= high * scale && shown.every(({ text }) => written(text) * (font / BRIEF.font) <= room));
+  const roomy = slots.length || (strip && pair) || word ? 0 : GENEROUS.find((font) =>
+    shown.length * (font + LEADING) + calls + spare <= high * scale && shown.every(({ text }) => written(text) * (font / BRIEF.font) <= room));
   const group = shape("g", { class: larger ? "mg-short mg-larger" : "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most, "data-roomy": roomy ?? 0 }, g);
   if (larger) /** @type {SVGElement} */ (group).style.setProperty("--mg-letters", `${letters}px`);
+  const pitch = larger ? letters + LEADING : line;
+  const chips = pictures.length ? head * BRIEF.line + 2 * ease + BRIEF.strip : (high * scale - shown.length * pitch - calls + BRIEF.strip + BRIEF.air) / 2 + head * pitch;
+  if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${(chips / scale - own).toFixed(1)}px`);
   shown.forEach(({ name, text }, i) => {
-    const lines = (i - (shown.length - 1) / 2) * (larger ? letters + LEADING : line) + letters * 0.35;
-    const below = i < head ? (i + 1) * BRIEF.line - 1 : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
-    const y = pictures.length || strip ? below - (high * scale) / 2 : lines;
+    const lines = (i - (shown.length - 1) / 2) * pitch + letters * 0.35;
+    const below = i < head ? ease + (i + 1) * BRIEF.line - (high * scale < CLOSE ? 2 : 1) : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
+    const apart = lines + (i < head ? -calls : calls) / 2; // above and below its calls
+    const y = pictures.length ? below - (high * scale) / 2 : strip ? apart : lines;
     const half = (wide * scale) / 2 - 1.5 * BRIEF.edge;
     const write = (/** @type {string} */ of, /** @type {object} */ at) => shape("text", { class: `mg-short-${of}`, y: y.toFixed(1), ...at }, group);
     const sides = i ? { x: half, "text-anchor": "end" } : { x: -half }; // its gradient is beneath its value
@@ -298,6 +306,7 @@ function cellsOf(grid, { x, y, ...by }, scale, digits) {
   digits.need = Math.min(digits.need, own.need, grid ? ENOUGH : ALL); // a row holds no more of its numbers
   own.most = Math.min(own.most, own.need); // of one tensor all have as many
   const found = write();
+  if (alone && found.every(({ text }) => text)) for (const cell of found.slice(0, -1)) cell.text += ","; // or they would be read as one
   return found.every(({ text }) => text) ? found : null;
 }
 

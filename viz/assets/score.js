@@ -13,6 +13,7 @@ const BROW = 3; // and above them, at least: a number may be higher than its row
 const AXIS = 15; // and for what the columns are called
 const TICK = 26; // pixels from one number of the axis to the next, at least
 const [DIGIT_OF_AXIS, OF_TICK] = [4, 13]; // and half of a digit of it, with some room; and for each digit of the last one
+const BETWEEN_TICKS = 3; // pixels between the number of the last step and that before it, at least
 const BEFORE = 10; // and from what it is called to the middle of its first number
 const HEAD_OF_STAFF = 26; // pixels above the rows, for what is counted
 const AROUND_STAFF = 8; // pixels above and below it
@@ -21,13 +22,16 @@ const NARROW_SCORE = 400; // pixels; below, code is small
 const LONG_CODE = 26; // letters of it that tell too little once they are cut
 const BRIEF_CODE = 20; // letters of it where only that of the step has room
 const [CODE_LETTER, SMALL_LETTER] = [7.3, 6.7]; // pixels of a letter of code
+const OVER = 76; // pixels in which it has room to say that a film is over
+const BESIDE_HEAD = 3; // pixels from a phase to the playhead at the end, at least
 const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that one is higher that was built and ran at once
-const [COMB, TOOTH] = [6, 0.56]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of them it takes
+const [COMB, TOOTH] = [3.5, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of them it takes
+const LONE = 5; // pixels of a mark that is in no band, where others are
 const TURN = 28; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
 const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
@@ -80,8 +84,7 @@ function score(place, data, { hover }) {
     const brief = wordless(place, data, column);
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
-    const comb = Math.min(...staffs.map(({ between }) => between)) * column >= COMB;
-    for (const one of staffs) one.draw(left, column, brief, comb);
+    for (const one of staffs) one.draw(left, column, brief);
     place.classList.toggle("mg-solid", !place.querySelector(".mg-note > :is(.mg-colours, text:not(:empty))"));
     show(index);
   };
@@ -186,6 +189,8 @@ function staff(place, lane, data) {
   const arms = lane.rows.flatMap(([label], i) => (/^(then|else): /.test(label) ? [i] : []));
   const decided = Math.min(...lane.notes.flatMap(([step, row, kind]) => (kind === "run" && arms.includes(row) ? [step] : []))); // when one of them runs
   const untaken = arms.filter((row) => !ran.has(row) && !lane.columns).map((row) => ({ row, box: /** @type {HTMLElement} */ (say(make("div", "mg-untaken", lines), words.key_untaken)) }));
+  const over = lane.columns ? Infinity : Math.max(...lane.lives.map(([, , end]) => end)); // where a film ends before the other
+  const ended = over < data.frames.length - 2 && /** @type {HTMLElement} */ (say(make("div", "mg-untaken mg-over", lines), words.key_over));
   const does = { both: words.phase_both, build: words.phase_build, gradients: words.phase_gradients, run: words.phase_run, backward: words.phase_backward };
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
@@ -207,8 +212,7 @@ function staff(place, lane, data) {
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
     /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
   ));
-  const between = Math.min(...closest(notes), data.frames.length);
-  const gap = Math.min(1, between);
+  const gap = Math.min(1, ...closest(notes));
   const first = lane === data.lanes[0] && !lane.columns;
   const called = (lane.columns ?? []).map((words) => {
     const column = make("div", "mg-column", lines);
@@ -222,7 +226,7 @@ function staff(place, lane, data) {
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
-  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, comb: false, wide: 0, high: 0 };
+  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, wide: 0, high: 0 };
   /** @type {HTMLElement[]} */
   let here = [];
   let letters = 0; // of the line of code that is told above the rows
@@ -240,7 +244,6 @@ function staff(place, lane, data) {
     box,
     lines,
     name,
-    between,
     /** What is counted, with words if there is room for them when it is at its widest. */
     tally() {
       count(Infinity);
@@ -250,13 +253,13 @@ function staff(place, lane, data) {
     },
     /** The pixels of a row. */
     room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
-    /** @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words @param {boolean} comb */
-    draw(left, column, brief, comb) {
+    /** @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words */
+    draw(left, column, brief) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
       const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
       const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * 0.42));
-      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, comb, wide, high };
+      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
       box.classList.toggle("mg-thin", row < READABLE);
       box.classList.toggle("mg-tight", row < 18);
       place.classList.toggle("mg-dotted", radius < DOT);
@@ -274,10 +277,11 @@ function staff(place, lane, data) {
         const born = notes.find(([, row]) => row === i)?.[0] ?? 0;
         Object.assign(box.style, { top: `${at.top + row * (i + 0.5) - 8}px`, left: `${left + (born + 0.5) * column + radius + 3}px` });
       }
+      if (ended) Object.assign(ended.style, { top: `${at.top + (row * rows) / 2 - 8}px`, left: `${left + (over + 1) * column + 10}px` });
       lane.phases.forEach(([kind, start, end], i) => {
-        const width = (end - start + 0.92) * column;
         const { style, classList } = phases[i];
         const from = left + (start + 0.04) * column;
+        const width = Math.min((end - start + 0.92) * column, lane.columns ? Infinity : left + (data.frames.length - 0.5) * column - BESIDE_HEAD - from); // beside the playhead at its end
         style.left = `${from}px`;
         style.top = `${at.top + row * rows + 4}px`;
         style.width = `${width}px`;
@@ -313,6 +317,7 @@ function staff(place, lane, data) {
       line.textContent = letters > 5 ? short(here[0]?.title ?? "", letters) : "";
       for (const name of here) name.classList.add("mg-here");
       for (const { box } of untaken) box.hidden = index < decided;
+      if (ended) ended.hidden = index < over || at.column * (data.frames.length - over) < OVER;
       lane.phases.forEach(([, start], i) => phases[i].classList.toggle("mg-lit", Math.floor(start + 0.01) <= index));
       count(index);
     },
@@ -405,8 +410,11 @@ const middle = ([, row, , , , step], at) => [at.left + at.column * (step + 0.5),
 function stepAxis(parent, { left, column, top, wide }, steps) {
   const by = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * column >= Math.max(TICK, OF_TICK * String(steps).length * Number(column < TICK))) ?? steps;
   parent.replaceChildren();
-  for (let step = 0, x = left + column / 2; step < steps && x + DIGIT_OF_AXIS * String(step).length < wide - END; step += by, x += by * column)
-    shape("text", { class: "mg-tick", x, y: top - 4 }, parent).textContent = String(step);
+  const half = DIGIT_OF_AXIS * String(steps - 1).length;
+  const tick = (/** @type {number} */ step, /** @type {number} */ x) => { shape("text", { class: "mg-tick", x, y: top - 4 }, parent).textContent = String(step); };
+  const last = Math.min(left + column * (steps - 0.5), wide - half); // where it all ends
+  for (let step = 0, x = left + column / 2; x + 2 * half + BETWEEN_TICKS <= last; step += by, x += by * column) tick(step, x);
+  tick(steps - 1, last);
 }
 
 /** @param {Note} note @param {Place} at */
@@ -448,22 +456,30 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     if (turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
     shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, lines);
   }
-  if (small) return dots(notes, at, past);
+  if (small) return dots(notes, at, past, phases);
   for (const note of notes) mark(note, at, past, data);
 }
 
 /** How often what follows on what turns from down to up. @param {Note[]} notes */
 const turns = (notes) => notes.slice(2).filter(([, row], i) => (row - notes[i + 1][1]) * (notes[i + 1][1] - notes[i][1]) < 0).length;
 
-/** Marks where there is no room for circles; those of a row that are close are a band. @param {Note[]} notes @param {Place} at @param {Element} parent */
-function dots(notes, at, parent) {
+/** Marks where there is no room for circles; those of a row that are close are a band, beside which others are bars. @param {Note[]} notes @param {Place} at @param {Element} parent @param {Lane["phases"]} phases */
+function dots(notes, at, parent, phases) {
   /** @type {[string, string, number][]} */
   const looks = [["declared", "given", 0], ["declared", "paper", -2], ["both", "built", BAND_EDGE], ["built", "built", 0], ["built", "paper", -2], ["planned", "gradient", 0], ["planned", "paper", -2], ["both", "run", 0],
     ["run", "run", 0], ["given", "given", 0], ["gradient", "gradient", 0]];
   const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "gradient" ? "planned" : sort === "input" ? (kind === "built" ? "declared" : "given") : kind);
-  const kinds = new Map([...Map.groupBy(notes.filter(drawnLarge), kindOf)].map(([kind, same]) => [String(kind), same]));
+  const did = new Set(notes.flatMap(([step, row, , , sort]) => (sort ? [] : [`${step} ${row}`]))); // what a call is given with it is no mark of its own
+  const seen = notes.filter((note) => drawnLarge(note) && !(kindOf(note) === "given" && did.has(`${note[0]} ${note[1]}`)));
+  const kinds = new Map([...Map.groupBy(seen, kindOf)].map(([kind, same]) => [String(kind), runs(same, at)]));
+  const banded = [...kinds.values()].some((all) => all.some((run) => run.length > 1));
+  if (banded) {
+    apart([...kinds.values()].flat(), at);
+    const back = phases.filter(([kind]) => kind === "backward").map(([, start, end]) => middleRuns(kinds.get("gradient") ?? [], start, end, at));
+    shape("path", { class: "mg-dots mg-dots-gradient mg-dots-between", d: back.join("") }, parent);
+  }
   for (const [kind, look, more] of looks)
-    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, (kind === "both" ? BAND_EDGE : more) / 2))
+    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, (kind === "both" ? BAND_EDGE : more) / 2, banded))
       if (d) {
         const band = wide > 2 * at.radius;
         const lower = band && kind === "both" && look === "run"; // what was built and ran at once is both, one above the other
@@ -472,20 +488,48 @@ function dots(notes, at, parent) {
       }
 }
 
-/** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {Note[]} notes @param {Place} at @param {number} more pixels at the ends of a band @returns {[string, number][]} */
-function joined(notes, at, more) {
-  const [alone, long] = ["", ""].map(() => /** @type {string[]} */ ([]));
-  const end = Math.max(at.column / 2, at.radius);
+/** The middles of marks, by their rows, together those that are close. @param {Note[]} notes @param {Place} at */
+function runs(notes, at) {
+  /** @type {[number, number][][]} */
+  const found = [];
   for (const row of Map.groupBy(notes, ([, row]) => row).values()) {
     const places = row.map((note) => middle(note, at)).sort(([a], [b]) => a - b);
-    for (let i = 0, k = 0; i < places.length; i = k) {
-      for (k = i + 1; k < places.length && places[k][0] - places[k - 1][0] <= Math.max(JOINED, 2.1 * at.column);) k++;
-      const [[from, y], [to]] = [places[i], places[k - 1]];
-      const [apart, line] = [(to - from) / (k - i - 1 || 1), (/** @type {number} */ a, /** @type {number} */ b) => long.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`)];
-      if (k === i + 1) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
-      else if (!at.comb || apart < 1.5 * at.column || places.slice(i, k).some(([x], n) => Math.abs(x - from - n * apart) > 1)) line(from - end, to + end);
-      else for (const [x] of places.slice(i, k)) line(x - (apart * TOOTH) / 2, x + (apart * TOOTH) / 2);
-    }
+    places.forEach((place, i) => (i && place[0] - places[i - 1][0] <= Math.max(JOINED, 2.1 * at.column) ? found[found.length - 1].push(place) : found.push([place])));
+  }
+  return found;
+}
+
+/** Move marks of a row that are in no band from each other, if they would lie on each other. @param {[number, number][][]} all @param {Place} at */
+function apart(all, at) {
+  const alone = all.filter((run) => run.length === 1).map(([place]) => place).sort(([a, y], [b, z]) => y - z || a - b);
+  alone.forEach((place, i) => {
+    const before = alone[i - 1];
+    const less = before?.[1] === place[1] ? Math.min(LONE, before[0] + LONE - place[0]) : 0;
+    if (less > 0) [before[0], place[0]] = [before[0] - less / 2, place[0] + less / 2];
+  });
+}
+
+/** A line through what passes back to one row in a phase. @param {[number, number][][]} all @param {number} start @param {number} end @param {Place} at */
+function middleRuns(all, start, end, { left, column }) {
+  const within = all.filter(([[x]]) => x >= left + column * start - LONE && x <= left + column * (end + 1) + LONE);
+  return [...Map.groupBy(within, ([[, y]]) => y).values()].map((row) => {
+    const places = row.flat().map(([x]) => x);
+    return `M${Math.min(...places).toFixed(1)} ${row[0][0][1].toFixed(1)}H${Math.max(...places).toFixed(1)}`;
+  }).join("");
+}
+
+/** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {[number, number][][]} all @param {Place} at @param {number} more pixels at the ends of a band @param {boolean} banded @returns {[string, number][]} */
+function joined(all, at, more, banded) {
+  const [alone, long] = ["", ""].map(() => /** @type {string[]} */ ([]));
+  const end = Math.max(at.column / 2, at.radius);
+  const line = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) => long.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`);
+  for (const places of all) {
+    const [[from, y], [to]] = [places[0], places[places.length - 1]];
+    const step = (to - from) / (places.length - 1 || 1);
+    if (places.length === 1 && banded) line(from - LONE / 2, to + LONE / 2, y);
+    else if (places.length === 1) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
+    else if (step < Math.max(COMB, 1.5 * at.column) || places.some(([x], n) => Math.abs(x - from - n * step) > 1)) line(from - end, to + end, y);
+    else for (const [x] of places) line(x - (step * TOOTH) / 2 + Math.max(0, more), x + (step * TOOTH) / 2 - Math.max(0, more), y);
   }
   return [[alone.join(""), 2 * at.radius], [long.join(""), Math.max(2 * at.radius + 0.1, Math.min(BAND, at.row * 0.5))]];
 }

@@ -79,14 +79,16 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     const ways = [sizes.length, ...(beside ? [] : [1])].map((rows) => {
       const columns = sizes.length / rows;
       const named = (/** @type {boolean} */ aside) => sizes.map((size) => (aside ? { ...size, above: SPACE.above } : size));
-      const scaled = (/** @type {typeof sizes} */ all) => all.map(({ width, height, above }) =>
-        Math.min(1, (across / columns - SPACE.aside) / width, (room / rows - above) / height));
+      const scaled = (/** @type {typeof sizes} */ all, left = 0) => all.map(({ width, height, above }) =>
+        Math.min(1, (across / columns - SPACE.aside - left) / width, (room / rows - above) / height));
       const clear = scaled(named(true)).map((scale, i) => (across - sizes[i].width * scale) / 2);
-      const aside = !beside && rows > 1 && Math.min(...clear) > SPACE.words; // its name stands beside it
+      const free = Math.min(...clear) > SPACE.words;
+      const [below, apart] = [scaled(sizes), scaled(named(true), free ? 0 : SPACE.words)];
+      const aside = !beside && rows > 1 && (free || apart[0] > below[0]); // its name stands beside it
       const parts = named(aside);
-      const scales = scaled(parts);
+      const scales = aside ? apart : below;
       const heights = parts.map(({ height, above }, i) => Math.max(height * Math.max(0, scales[i]) + above, staff));
-      return { rows, aside, seen: Math.min(...scales), heights, needed: rows > 1 ? sum(heights) : Math.max(...heights) };
+      return { rows, aside, free, seen: Math.min(...scales), heights, needed: rows > 1 ? sum(heights) : Math.max(...heights) };
     });
     const best = ways.reduce((a, b) => (b.seen > a.seen || (b.seen === a.seen && b.needed < a.needed) ? b : a));
     const rows = best.heights.map((high) => `minmax(0, ${high.toFixed()}fr)`).join(" ");
@@ -95,6 +97,7 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     score.style.gridTemplateRows = beside ? rows : "";
     root.classList.toggle("mg-rows", best.rows > 1);
     root.classList.toggle("mg-aside", best.aside);
+    root.classList.toggle("mg-apart", best.aside && !best.free);
     const filled = beside || (!narrow && sizes.length > 1 && best.seen < NEAR); // small cards: more height would be air around them
     const needed = Math.max(best.needed, filled ? 0 : GRAPH * around) + around;
     const least = root.matches(".mg-drawn") ? 0 : narrow ? SHORTEST.narrow : SHORTEST.wide;

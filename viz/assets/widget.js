@@ -236,10 +236,10 @@ function stepper(controls, labels, title, pace, { at, last, rest = last, show, w
       slider.max = String(last());
       slider.value = String(at());
       slider.setAttribute("aria-valuetext", `${at()}: ${said}`);
-      const now = make("span", "mg-at"); // in one line, where it has two
-      now.textContent = `${at()} /`;
-      counter.replaceChildren(...(place ? [place] : [now, ` ${last()}`]));
-      counter.classList.toggle("mg-few", !place && last() < 1000);
+      const all = make("span", last() < 10 ? "" : last() < 1000 ? "mg-many-steps" : "mg-most"); // of which a phone has no room for so many
+      all.textContent = ` / ${last()}`;
+      counter.replaceChildren(...(place ? [place] : [String(at()), all]));
+      counter.classList.toggle("mg-few", !place);
       mark();
     },
     leave: () => clearInterval(timer),

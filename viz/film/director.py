@@ -154,6 +154,12 @@ class Director:
             track.born = step if track.born is None else track.born
             track.values.append((step, summarize(value)))
 
+    def next_call(self) -> None:
+        """Add a step in which the next call is given its tensors, once those before are freed."""
+        if self.gone and self.given:
+            given, self.given = self.given, ()
+            self.add(Frame(row("step_given"), tuple(mark.node for mark in given), marks=given))
+
     def _caption(self, i: str, key: str, **fields: object) -> Pair:
         """Return the caption of a step; in a body it says where the step is."""
         what, group = row(key, **fields), self.nodes[i].group
@@ -230,8 +236,7 @@ class Director:
             return
         key = "step_read_constant" if box.label == summary.text else "step_read"
         caption = self._caption(i, key, name=box.label, value=summary.text)
-        marks = (Mark(RUN, i, "input"),)
-        frame = self.add(Frame(caption, (i,), {}, marks=marks, **code_of(node)))
+        frame = self.add(Frame(caption, (i,), {}, marks=(Mark(RUN, i, "input"),), **code_of(node)))
         known.append((frame, summary))
 
     def began(self, node: BaseNode, number: int) -> None:
@@ -286,8 +291,7 @@ class Director:
         for x, value in zip(node.inputs, operands, strict=False):
             i = self.picture.ids.get(x) if isinstance(x, Node) else None
             if i and i[0] == "b" and self.nodes[i].kind == "input":
-                summary = summarize(value)
-                known = self.tracks[i].values
+                summary, known = summarize(value), self.tracks[i].values
                 if not known or known[-1][1] != summary:
                     known.append((frame, summary))
 
@@ -347,8 +351,7 @@ class Director:
         caption = share_caption(flow, part, source=self.nodes[s].label, name=self.nodes[i].label)
         edge = self.edge_ids.get((s, index))
         flows = {edge: flow} if edge else {}
-        marks = (Mark(GRADIENT, i),)
-        frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(source)))
+        frame = self.add(Frame(caption, (i,), flows, marks=(Mark(GRADIENT, i),), **code_of(source)))
         now, last = summarize(total), None if first else track.gradients[-1][1]
         origin = last.origin if last and last.bad else not summarize(upstream).bad
         track.gradients.append((frame, replace(now, origin=now.bad and origin)))

@@ -123,6 +123,7 @@ def _direct(director: Director, event: Event) -> None:
         if isinstance(node, Tensor):  # the next call is given another one
             director.show_leaves([(node, node._array)])
     elif event.kind in ("run", "called"):
+        director.next_call()
         known = [None if isinstance(x, Spec) else x for x in node.inputs]
         given = event.operands or known
         read = [(x if isinstance(x, Tensor) else (node, i)) for i, x in enumerate(node.inputs)]

@@ -81,22 +81,20 @@ def score(film: Film) -> Score:
     for most, strips in ((READ, False), (MANY, True)):
         if len({key for key, _ in places.values()}) > most:
             places = _by_call(film, places, strips)
-    rows: dict[Key, Row] = {}
+    rows = dict(places.values())
     numbers: dict[Key, int] = {}
     found: dict[tuple[int, int, str, str], list[str]] = {}
     for step, frame in enumerate(film.frames):
         for node, (kind, sort) in _note_kinds(frame, nodes, film.picture.kind).items():
             if node in places:
-                key, row = places[node]
-                rows.setdefault(key, row)
-                number = numbers.setdefault(key, len(numbers))
+                number = numbers.setdefault(places[node][0], len(numbers))
                 found.setdefault((step, number, kind, sort), []).append(node)
     notes = tuple(
         Note(*place, tuple(ids), _value(film, ids[-1], place[0], place[2]))
         for place, ids in found.items()
     )
     lives = _lives(film, notes, graphs)
-    return Score(tuple(rows.values()), notes, lives, _phases(notes, graphs))
+    return Score(tuple(rows[key] for key in numbers), notes, lives, _phases(notes, graphs))
 
 
 def tallies(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
@@ -323,7 +321,7 @@ def _step_kind(notes: list[Note]) -> str:
     if "gradient" in kinds:
         return BACKWARD
     if BOTH in kinds or not notes[0].step:
-        return BOTH if notes[0].step else ""
+        return BOTH if notes[0].step and any(n.sort == "operator" for n in notes) else ""
     if "run" in kinds:
         return "run"
     return GRADIENTS if all(note.sort == "gradient" for note in notes) else BUILD

@@ -66,9 +66,8 @@ def share(
     if part is None:
         return Flow(value, back=True)
     local = _derivative(source, index, known, names)
-    if formula.UPSTREAM in local:
-        return Flow(value, back=True, rule=local)
-    return Flow(value, back=True, upstream=above, local=local)
+    said = {"rule": local} if formula.UPSTREAM in local else {"upstream": above, "local": local}
+    return Flow(value, back=True, **said)
 
 
 def _derivative(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[str]) -> str:

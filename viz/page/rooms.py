@@ -43,5 +43,5 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:
     """Return the tracks of the nodes in a box; for an operator's result, that operator's."""
-    ids = node.members or (node.inputs if node.kind == "tensor" else (node.id,))
+    ids = {"group": node.members, "tensor": node.inputs}.get(node.kind, (node.id,))
     return [film.tracks[i] for i in ids if i in film.tracks]

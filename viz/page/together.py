@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from viz.film.film import Film
 from viz.page.rooms import card_spaces
-from viz.picture.boxes import Picture, PictureNode
+from viz.picture.boxes import Picture
 from viz.picture.cards import Card, CardSpace
 from viz.picture.matching import aligned
 from viz.picture.union import renamed, union
@@ -52,11 +52,7 @@ class SideBySide:
             for i, room in own.items():
                 shared[new[i]] = _larger(room, shared.get(new[i], room))
         alike = [renamed(one, new) for one, new in zip(each, names, strict=True)]
-
-        def wide(node: PictureNode) -> int:
-            return Card(node, shared[node.id]).size[0]
-
-        whole = union(*alike, key=wide)
+        whole = union(*alike, key=lambda node: Card(node, shared[node.id]).size[0])
         back = {new: old for old, new in names[number].items()}
         arrows = {e.id: i.id for e, i in zip(alike[number].edges, each[number].edges, strict=True)}
         return _renamed(whole, back, arrows), {back.get(i, i): room for i, room in shared.items()}
@@ -69,15 +65,12 @@ class SideBySide:
         names = [{n.id: f"u{i}" for i, n in enumerate(first.nodes)}]
         for k, (drawn, link) in enumerate(zip(each[1:], self.links, strict=True), start=1):
             new: dict[str, str] = {}
-            taken: set[str] = set()
             for n in drawn.nodes:
                 there = Counter(homes[link[i]] for i in (n.id, *n.members) if link.get(i) in homes)
                 same = next((i for i, _ in there.most_common(1)), "")
-                if same and same not in taken and group[same] == (n.kind == "group"):
-                    taken.add(same)
-                    new[n.id] = names[0][same]
-                else:
-                    new[n.id] = f"u{k}-{n.id}"
+                free = same and names[0][same] not in new.values()
+                alike = free and group[same] == (n.kind == "group")
+                new[n.id] = names[0][same] if alike else f"u{k}-{n.id}"
             names.append(new)
         return names
 

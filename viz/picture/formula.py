@@ -70,28 +70,37 @@ def whole(picture: Picture) -> str:
     outputs = [n for n in picture.nodes if n.is_output]
     if len(outputs) != 1 or outputs[0].kind != "operator":
         return ""
-    engine = {i: node for node, i in picture.ids.items()}
-    texts: dict[str, str] = {}
-    for n in picture.nodes:
-        texts[n.id] = n.label
-        if n.kind == "operator" and n.id in engine:
-            node = engine[n.id]
-            text = forward(node.op, [texts[i] for i in n.inputs], node.attrs)
-            texts[n.id] = text if len(text) <= LONGEST else n.name
-            if not texts[n.id] or not all(texts[i] for i in n.inputs):
-                texts[n.id] = n.name  # of what is too long its name is written, if it has one
+    texts = _texts(picture)
     taken = {n.label for n in picture.nodes}
     called = outputs[0].name or next(c for c in "yzfghuv" if c not in taken)
     text = texts[outputs[0].id]
     return f"{called} = {text}" if text not in ("", called) else ""
 
 
+def _texts(picture: Picture, body: str = "", given: Sequence[str] = ()) -> dict[str, str]:
+    """Return the formula of each node outside all bodies, or of a body with these inputs."""
+    engine, inputs = {i: node for node, i in picture.ids.items()}, iter(given)
+    texts: dict[str, str] = {}
+    own = (n for n in picture.nodes if (n.group if n.group in picture.owners else "") == body)
+    for n in own:
+        texts[n.id] = next(inputs, n.label) if body and n.kind == "input" else n.label
+        if n.kind == "operator" and n.id in engine:
+            node, read = engine[n.id], [texts[i] for i in n.inputs]
+            bodies = [path for path, i in picture.owners.items() if i == n.id and n.op == "Cond"]
+            arms = [[*_texts(picture, path, read[1:]).values()][-1] for path in bodies]
+            text = forward(node.op, read, node.attrs)
+            text = "{0} if {2} else {1}".format(*arms, read[0]) if arms else text
+            known = len(text) <= LONGEST and all([*read, *arms])
+            texts[n.id] = text if known else n.name  # of what is too long its name, if it has one
+    return texts
+
+
 def heading(picture: Picture, kind: Pair) -> Pair:
     """Return the kind of graph, and its formula, or else what repeats in it."""
-    if picture.owners:  # of a loop a formula would mislead
-        ops = dict.fromkeys(n.op for n in picture.nodes if n.id in picture.owners.values())
+    ops = dict.fromkeys(n.op for n in picture.nodes if n.id in picture.owners.values())
+    if ops.keys() - {"Cond"}:  # of a loop a formula would mislead
         return row("heading", title=kind, formula=(", ".join(ops),) * 2)
-    formula = whole(picture)
+    formula = whole(picture) or ", ".join(ops)
     said = (formula, formula) if formula else _repeating(picture)
     return row("heading", title=kind, formula=said) if said else kind
 
