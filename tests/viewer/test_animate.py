@@ -182,13 +182,14 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
         marks = "".join(svg for name, svg in side.items() if name.startswith("step"))
         assert marks.count('"mg-ran"') == 4, "two calls"
         assert marks.count('"mg-passed"') == 8, "of each three contributions and the seed"
-        assert f"{built} built · 4 run · 6 passed back" in side["head"]
+        head = re.sub("<[^>]*>", "", side["head"])
+        assert f"{built} built · 4 run · 6 passed back" in head
     phases = [
         [re.sub("<[^>]*>", "", svg) for name, svg in side.items() if name.startswith("phase")]
         for side in (dynamic, static)
     ]
     assert phases == [
-        ["build + run", "backward", "", "backward"],
+        2 * ["build+ run", "backward"],  # the first in two lines
         ["build", "∂", *2 * ["run", "backward"]],
     ]
     assert "mg-ring" in dynamic["step1"], "built and run at once"
@@ -209,7 +210,10 @@ def test_the_score_grows_step_by_step() -> None:
             lit = [name for name, svg in there.items() if "mg-lit" in svg]
             wanted = {n.row for n in both().scene.score.staffs[side].notes.get(step, ())}
             assert lit == [f"row{row}" for row in sorted(wanted)], "the line of now"
-    assert "0 built" in scored(both(), 0, 1)["head"]
+            lives = re.findall('"mg-life[^>]*"', "".join(there.values()))
+            ends = [float(x) for x in re.findall(r"L([\d.]+),", "".join(lives))]
+            assert max(ends, default=0) <= both().scene.score.x(step) + 0.01, "no value to come"
+    assert "0</tspan> built" in scored(both(), 0, 1)["head"]
 
 
 def test_the_score_of_a_long_program_makes_diagonals(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ class Scene:
         self.caption_height = 0 if bare else max(s.caption_lines for s in self.stages) * LINE + 6
         self.high = max(stage.height for stage in self.stages) + self.caption_height
         drawn = sum(stage.width for stage in self.stages) + GUTTER * (len(films) - 1)
-        titles = [stage.title for stage in self.stages]
+        titles = [s.title if len(films) > 1 else ("", "") for s in self.stages]  # it is above
         self.score = None if bare else Staffs(films, titles, drawn, width, language)
         self.width = self.score.width if self.score else drawn
         self.height = self.high + (self.score.height if self.score else 0) + 2 * EDGE
@@ -127,9 +127,8 @@ class Scene:
         if self.score:
             found |= together("score", self.score.parts(moment.step), 0, EDGE + self.high)
         if self.verdict:
-            shown = moment.step == self.steps - 1
             line = text("mg-caption", EDGE, self.height - EDGE - 4, bilingual(self.verdict))
-            found["verdict"] = line if shown else ""
+            found["verdict"] = line if moment.step == self.steps - 1 else ""
         return found
 
     def chips(self, step: int) -> list[Chip]:
@@ -151,8 +150,7 @@ class Scene:
 
 def together(name: str, parts: Mapping[str, str], x: float, y: float) -> dict[str, str]:
     """Move parts: the first and the last entry are the two ends of one translated <g>."""
-    start = {f"{name}(": f'<g transform="translate({x:g},{y:g})">'}
-    return {**start, **parts, f"{name})": "</g>"}
+    return {f"{name}(": f'<g transform="translate({x:g},{y:g})">', **parts, f"{name})": "</g>"}
 
 
 def separate_chips(chips: Sequence[Chip]) -> list[Chip]:
@@ -189,6 +187,7 @@ class Stage:
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
         self.drawing = Drawing(self.drawn, prefix, card_spaces(film, self.drawn, language), width)
         self.width = max(self.drawing.there.width, min(width, 300))
+        self.left = (self.width - self.drawing.there.width) / 2  # it is in the middle
         self.caption_lines = 0
         for frame in film.frames:
             lines = (len(fold_text(half, self.width - 2 * EDGE)) for half in frame.plain)
@@ -216,7 +215,7 @@ class Stage:
         """Return what moves in a step, in the coordinates of the stage."""
         found = []
         for e, flow in self.flows(step):
-            way = tuple((x, y + TITLE) for x, y in self._way(e, flow.back))
+            way = tuple((x + self.left, y + TITLE) for x, y in self._way(e, flow.back))
             raster, top = flow.value.raster, self.film.scales[flow.back]
             label = flow.text if flow.back and len(flow.text) <= LONG else flow.value.short
             found.append(Chip(label, flow.back, way, encoded(raster, top) if raster else ""))
@@ -250,7 +249,7 @@ class Stage:
         for n in self.drawn.nodes:
             found[p + n.id] = drawing.card(n.id, there[n.id]) if n.id in born else ""
         title = text("mg-title", EDGE, 20, bilingual(self.title))
-        drawn = together(f"{p}drawn", found, 0, TITLE)
+        drawn = together(f"{p}drawn", found, self.left, TITLE)
         return {f"{p}title": title, **drawn, f"{p}said": self._caption(moment, low, language)}
 
     def _caption(self, moment: Moment, low: float, language: str) -> str:
@@ -258,11 +257,10 @@ class Stage:
         caption = frames[min(moment.step, len(frames) - 1)].plain
         if caption == ROWS["step_start"]:  # it asks for a key
             return ""
-        said = caption[language == "zh"]
-        y = low + LINE
-        lines = fold_text(said, self.width - 2 * EDGE)
+        lines = fold_text(caption[language == "zh"], self.width - 2 * EDGE)
         return "".join(
-            text("mg-caption", EDGE, y + LINE * i, escape(line)) for i, line in enumerate(lines)
+            text("mg-caption", EDGE, low + LINE * i, escape(line))
+            for i, line in enumerate(lines, 1)
         )
 
 

@@ -21,7 +21,7 @@ from viz.words.text import ROWS, Pair
 WIDE, CELL = 620, 84  # pixels of a score that is wider than what is drawn, at most; of its steps
 ROW, MOST = 28, 224  # height of a row; of all rows of a film, at most, px
 MANY, DIAGONAL = 40, 130  # rows, of which the marks make diagonals; how high these are, px
-HEAD, FOOT, PHASE = 28, 34, 21  # heights above and below the rows, and of a phase, px
+HEAD, FOOT, PHASE = 28, 38, 28  # heights above and below the rows, and of a phase, px
 READABLE, CODE = 14, 0.34  # height of a row with its code, px; the code's part of the width
 LARGEST, RINGED = 13, 8  # radius of a mark, and of one that has room for a ring, px
 DOT = 5  # radius of a mark, px: smaller ones are dots
@@ -81,12 +81,12 @@ class Staff:
 
     def __init__(self, staffs: Staffs, film: Film, title: str, score: Score, low: float) -> None:
         self.staffs, self.title, self.score, self.low = staffs, title, score, low
-        self.plan = film.picture.kind == "static"
         self.counted = list(tallies(film))
         self.notes: dict[int, list[Note]] = defaultdict(list)
         for note in score.notes:
             if note.sort != "constant":
                 self.notes[note.step].append(note)
+        self.held = {n.row: n.step for n in reversed(score.notes) if n.kind != "built"}  # at first
         self.stairs = self._stairs()
 
     def y(self, row: float) -> float:
@@ -108,26 +108,26 @@ class Staff:
     def _rows(self) -> str:
         left, right = self.staffs.left, self.staffs.width - EDGE
         rows = range(len(self.score.rows)) if self.staffs.row > DOT else ()
-        ways = (f"M{left:g},{self.y(i):g}L{right:g},{self.y(i):g}" for i in rows)
-        return "".join(f'<path class="mg-axis" d="{way}"/>' for way in ways)
+        way = f'<path class="mg-axis" d="M{left:g},{{0:g}}L{right:g},{{0:g}}"/>'
+        return "".join(way.format(self.y(i)) for i in rows)
 
     def _head(self, step: int) -> str:
         """Return the title and the counts as SVG; if rows have no names, the current row's too."""
-        last = self.counted[-1][1]
         now = next(counts for i, counts in reversed(self.counted) if i <= step)
-        words = [
-            f"{now[c]} {ROWS[key][self.staffs.spoken]}" for c, key in TALLIES.items() if last[c]
-        ]
-        ticks_text, axis = " · ".join(words), ROWS["score_axis"][self.staffs.spoken]
-        left, y = EDGE * 2 + wide(self.title, SMALL) * 1.3, self.low + 18
-        room = self.staffs.width - 2 * EDGE - left - wide(ticks_text, SMALL)
+        spoken, last = self.staffs.spoken, self.counted[-1][1]
+        counted = [(clock, key) for clock, key in TALLIES.items() if last[clock]]
+        words = " · ".join(f"{now[clock]} {ROWS[key][spoken]}" for clock, key in counted)
+        told = (f'<tspan class="mg-{k}">{now[c]}</tspan> {ROWS[k][spoken]}' for c, k in counted)
+        axis = ROWS["score_axis"][spoken]
+        left, y = EDGE * (1 + bool(self.title)) + wide(self.title, SMALL) * 1.3, self.low + 18
+        room = self.staffs.width - 2 * EDGE - left - wide(words, SMALL)
         said = [axis] if self is self.staffs.staffs[0] and wide(axis, SMALL) <= room else []
         if not self.staffs.readable and self.notes.get(step):
             said.append(self.score.rows[self.notes[step][0].row].label)
         return (
             text("mg-count", EDGE, y, escape(self.title))
             + text("mg-clock", left, y, _short(" · ".join(said), room))
-            + text("mg-clock", self.staffs.width - EDGE - 10, y, escape(ticks_text), "end")
+            + text("mg-clock", self.staffs.width - EDGE - 10, y, " · ".join(told), "end")
         )
 
     def _line(self, i: int, label: str, here: bool) -> str:
@@ -155,17 +155,18 @@ class Staff:
 
     def _step(self, k: int) -> str:
         """Return what a step adds: continuing lifetimes, lines from mark to mark, its marks."""
-        staffs, lives, stairs = self.staffs, "", ""
+        staffs, stairs, lives = self.staffs, "", {"mg-life": "", "mg-life-plan": ""}
+        marked = {note.row for note in self.notes.get(k - 1, ())}
         for row, start, end in self.score.lives:
-            if start <= k <= end:
-                left = staffs.x(k) if k == start else staffs.x(k - 0.5)
-                right = staffs.x(k + (0.4 if k == end else 0.5))
-                lives += f"M{left:g},{self.y(row):g}L{right:g},{self.y(row):g}"
-        look = "mg-life-plan" if self.plan else "mg-life"
-        lives = f'<path class="{look}" d="{lives}"/>' if lives else ""
+            if start < k <= end + 1:  # up to this step, and a little further in the next
+                left = staffs.x(k - 1) + staffs.radius * (row in marked)
+                look = "mg-life" if self.held.get(row, k) < k else "mg-life-plan"
+                right = staffs.x(k if k <= end else k - 0.6)
+                lives[look] += f"M{left:g},{self.y(row):g}L{right:g},{self.y(row):g}"
         for kind, one, other in self.stairs.get(k, ()):
             stairs += f'<path class="mg-stair-{kind}" d="{self._between(one, other)}"/>'
-        return lives + stairs + "".join(map(self._mark, self.notes.get(k, ())))
+        ways = (f'<path class="{look}" d="{way}"/>' for look, way in lives.items() if way)
+        return "".join([*ways, stairs, *map(self._mark, self.notes.get(k, ()))])
 
     def _between(self, one: Note, other: Note) -> str:
         """Return a line from the border of one mark to that of the next."""
@@ -190,16 +191,15 @@ class Staff:
         return _disc("mg-cover", x, y, r) + ring + shown + (said if fits else "")
 
     def _phase(self, kind: str, start: int, end: int) -> str:
-        """Return a phase with its name or its sign; the first one's name may be before it."""
+        """Return a phase with its name, in two lines if need be, or with its sign."""
         staffs, y = self.staffs, self.y(len(self.score.rows) - 0.5) + 6
         left, width = staffs.x(start - 0.46), (end - start + 0.92) * staffs.column
         word, sign = ROWS[f"phase_{kind}"][staffs.spoken], SIGNS.get(kind, "")
-        fits, first = wide(word, SMALL) * 1.05 < width - 2, (start, end) == self.score.phases[0][1:]
-        inside = word if fits else sign if wide(sign, SMALL) < width else ""
-        said = text("mg-mark", left + width / 2, y + 15, inside, "middle")
-        if first and not fits and wide(word, SMALL) < left - EDGE:
-            said += text("mg-mark", left - 6, y + 15, word, "end")
-        return _box(PHASES[kind], left, y, width, PHASE, 6) + said
+        ways: tuple[list[str], ...] = ([word], word.replace(" + ", "\n+ ").split("\n"), [sign], [])
+        lines = next(way for way in ways if all(wide(x, SMALL) * 1.05 < width - 2 for x in way))
+        middle, low = left + width / 2, y + PHASE / 2 + 11 - 6.5 * len(lines)
+        shown = (text("mg-mark", middle, low + 13 * i, x, "middle") for i, x in enumerate(lines))
+        return _box(PHASES[kind], left, y, width, PHASE, 6) + "".join(shown)
 
 
 def _box(look: str, x: float, y: float, wide: float, high: float, round_: float) -> str:

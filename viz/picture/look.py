@@ -109,6 +109,7 @@ RULES: tuple[Rule, ...] = (
     ("mg-bad-back", "mg-grad", {"fill": "bad"}),
 )
 
+CLOCKS = ("built", "built"), ("run", "run"), ("gradient", "grad")
 # What pages do not draw as SVG: captions, the score, what travels, the light on a card.
 FILMED: tuple[Rule, ...] = (
     ("mg-flow", "mg-line", {"stroke": "run", "stroke-width": "2"}),
@@ -117,6 +118,7 @@ FILMED: tuple[Rule, ...] = (
     ("", "mg-mark", _words(SMALL, "ink", 600)),
     ("", "mg-count", _words(NAME, "ink", 600)),
     ("", "mg-number", _words(SMALL, "ink", 600)),
+    *(("", f"mg-tally_{clock}", _words(NAME, color, 600)) for clock, color in CLOCKS),
     ("", "mg-lit", {"fill": "lit", "stroke": "none"}),
     ("", "mg-axis", {**_outline("line", "none"), "stroke-opacity": "0.35"}),
     ("", "mg-life", {**_outline("run", "none", 3), "stroke-opacity": "0.6"}),
