@@ -1,8 +1,8 @@
 // The player's fixed places: what is written in them changes, their size never does.
 const LONGEST = 12; // sentences of a film, for which there is room
 const NARROW = 640; // pixels of a page where all stands one below the other (film.css)
-const LANE = 0.45; // of the width, for a drawing beside its score
-const ALMOST = 0.92; // of its size, at which all of a card can still be read
+const LANE = 0.48; // of the width, for a drawing beside its score
+const ALMOST = 0.98; // of its size, at which all of a card can still be read
 const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
 const SCORE = { part: 0.3, both: 0.45, most: 0.5, slim: 0.44 }; // of what there is, for a staff; for two; for all, where their code can be read then
 const SIDE = { most: 300, part: 0.6 }; // pixels, and of the width, that what is chosen takes (film.css)
