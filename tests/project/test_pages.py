@@ -18,6 +18,7 @@ import pytest
 from bs4 import BeautifulSoup
 from lessons import LESSONS, NOTEBOOKS, ROOT
 from looks import luminance, violations
+from test_computing_pages import MOVED
 
 import minigrad as mg
 import minigrad_lessons as lessons
@@ -443,6 +444,17 @@ def test_each_page_of_the_course_plays_fits_and_asks_for_nothing(
     assert violations(page, "color-contrast") == []
     assert [url for url in asked[1:] if not url.startswith("data:")] == []
     assert page.errors == []
+
+
+@pytest.mark.pages
+@pytest.mark.parametrize("path", pages.order(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_whatever_has_a_slider_computes(whole: Path, path: Path, language: str) -> None:
+    """That it shows what the kernel would is a test of each of these players by itself."""
+    html = (whole / language / f"{path.stem}.html").read_text("utf-8")
+    lesson = path.stem.partition("_")[0]
+    known = [name for name in MOVED if name.startswith(f"{lesson} ")]
+    assert html.count('"sliders":[{') == html.count('"fill":{') == len(known)
 
 
 @pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--language"]])
