@@ -475,5 +475,8 @@ def test_lines_are_broken_where_a_reader_would() -> None:
         "Mul = x × x = 25",
     ]
     assert fold_text("边运行边记录，一步完成：乘积等于二十五。", 170)[1][0] not in "，。：；"
+    assert fold_text("静态图 / 动态图（对数刻度）；空心", 160)[1].startswith("（对数刻度）；"), (
+        "held together"
+    )
     assert fold_text("word " * 60, 200)[-1].endswith("…")
     assert len(fold_text("word " * 60, 200)) == 3

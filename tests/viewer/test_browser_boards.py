@@ -87,6 +87,35 @@ def test_nothing_overlaps_at_any_step_and_axe_finds_nothing_serious(
     assert page.errors == []
 
 
+# The beginnings of texts up to a mark that begins a line.
+BEGUN = """() => {
+    const [words, begun] = [document.createTreeWalker(document.querySelector('section'), 4), []];
+    let before = null;
+    for (let text = words.nextNode(); text; text = words.nextNode()) {
+        if (!text.parentElement.checkVisibility({ visibilityProperty: true })) continue;
+        for (let i = 0; i < text.length; i += 1) {
+            const range = document.createRange();
+            range.setStart(text, i);
+            range.setEnd(text, i + 1);
+            const box = range.getBoundingClientRect();
+            if (!box.width) continue;
+            if (before && box.left < before.left && '，。：；、！？）'.includes(text.data[i]))
+                begun.push(text.data.slice(0, i + 1));
+            before = box;
+        }
+    }
+    return begun;
+}"""
+
+
+@pytest.mark.parametrize("name", ["branches", "checkpoints"])
+def test_no_line_begins_with_a_mark(name: str, saved: dict[str, Path], page: Page) -> None:
+    opened(page, saved[name], "zh")
+    for width in (770, 700, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate(BEGUN) == []
+
+
 UNPRESSED = "header button[aria-pressed=false]"  # of the page itself
 
 

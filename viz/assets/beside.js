@@ -119,7 +119,9 @@ function table(data, parent) {
   sheet.classList.toggle("mg-even", !sheet.querySelector("th:not(.mg-end)"));
   /** @type {HTMLElement | undefined} */
   let current;
-  // As high as some whole rows, scrolled to this one and the row before it.
+  /** @type {number[]} */
+  let tops = []; // of the rows, if there is no room for all of them
+  // As high as some whole rows.
   const settle = () => {
     sheet.style.maxHeight = "";
     let high = (rows[0]?.offsetTop ?? 0) + FADE + 1;
@@ -130,8 +132,14 @@ function table(data, parent) {
       }
       sheet.style.maxHeight = `${high}px`;
     }
+    tops = sheet.scrollHeight > sheet.clientHeight ? [...rows].map((row) => row.offsetTop - rows[0].offsetTop) : [];
+    scroll();
+  };
+  // To this row and the one before it; a table that is seen whole asks for no layout.
+  const scroll = () => {
+    if (!tops.length) return;
     const above = /** @type {HTMLElement | null} */ (current?.previousElementSibling) ?? current;
-    sheet.scrollTop = above ? above.offsetTop - rows[0].offsetTop : 0;
+    sheet.scrollTop = above ? tops[[...rows].indexOf(above)] : 0;
   };
   new ResizeObserver(settle).observe(sheet);
   return (/** @type {number | null} */ number) => {
@@ -142,6 +150,6 @@ function table(data, parent) {
     now?.classList.add("mg-row");
     now?.setAttribute("aria-current", "true");
     current = now;
-    settle();
+    scroll();
   };
 }

@@ -56,7 +56,7 @@ function rounded(text, wide, digits) {
 
 /** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide @param {Digits} digits */
 function besideName(name, value, wide, digits) {
-  const left = wide - written(name) - 2.5 * BRIEF.edge;
+  const left = wide - written(name) - (/^[✗!]/.test(value) ? 5 : 2.5) * BRIEF.edge; // two signs need a gap
   return name && rounded(value.replace(" ", ""), left, digits);
 }
 
@@ -184,7 +184,11 @@ function even(box) {
   for (const short of shorts) if (short.getAttribute("data-most") !== all.digits || before !== all.larger) renewBrief(/** @type {Element} */ (short.parentElement));
   const cards = [...box.querySelectorAll("g.node > .mg-short")].map((short) => /** @type {Element} */ (short.parentElement));
   if (!cards.length) return;
-  const without = ["value", "grad", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
+  const valued = box.closest(".mg-film") ? 0 : cards.filter((g) => g.querySelector(".mg-value")?.textContent).length; // a board is about them: one that has no room takes none from most
+  const without = ["value", "grad", "cells", "back"].filter((part) => {
+    const lack = cards.filter((g) => g.matches(`.mg-no-${part}`)).length;
+    return lack > (part === "value" ? valued / 2 : 0);
+  });
   for (const [first, then] of [["value", "grad"], ["cells", "back"]]) if (without.includes(first) && !without.includes(then)) without.push(then);
   const key = without.join(" ");
   if ((box.dataset.without ?? "") === key) return;
@@ -205,7 +209,9 @@ function brief(g, scale) {
   let top = BRIEF.line + calls;
   const letters = Number(together(g).larger ?? 0) || BRIEF.font;
   const larger = letters > BRIEF.font;
-  const [spare, line] = g.matches(".mg-wrong") ? [0, BRIEF.font] : [4, BRIEF.line]; // a wrong value has a line of its own as soon as it can
+  const board = Boolean(g.closest(".mg-board"));
+  const fused = board ? g.querySelector(".mg-name")?.textContent ?? "" : "";
+  const [spare, line] = g.matches(".mg-wrong") ? [0, BRIEF.font] : [fused.includes("+") ? 1 : 4, BRIEF.line]; // a wrong value has a line of its own as soon as it can, and what a kernel is made of
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : spare)) / line));
   g.classList.toggle("mg-low", most < 2);
   const slots = [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
@@ -216,9 +222,9 @@ function brief(g, scale) {
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - (name === "grad" ? 3 : 1) * BRIEF.edge, digits) }));
   const low = most < lines.filter(({ text }) => text).length && (most === 1 ? !strip : g.matches(".mg-compact"));
-  const beside = low && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
+  const beside = (low || (board && most === 2 && g.matches(":not(.mg-kind-constant):has(> .mg-word)"))) && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
   if (beside) lines[1].text = "";
-  else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
+  else if (most === 1 && g.matches(".mg-kept, .mg-again, .mg-wrong")) lines.unshift(...lines.splice(1, 1)); // its star, or that it is wrong, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
   for (const part of ["value", "grad"])
     g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part || (beside && part === "value")));
@@ -228,6 +234,11 @@ function brief(g, scale) {
   const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
   if (became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
   if (became.length) shown.unshift({ name: "word", text: "" });
+  const extents = g.querySelector(".mg-shape")?.textContent ?? "";
+  if (board && !g.closest(".mg-drawing")?.querySelector(".mg-value")) { // no card of the drawing has a value
+    if (fused.includes("+") && written(fused) <= room) shown.length < most ? shown.push({ name: "op", text: fused }) : (shown[shown.length - 1] = { name: "op", text: fused });
+    if (extents && shown.length < most && written(extents) <= room) shown.push({ name: "shape", text: extents });
+  }
   const head = became.length ? 2 : 1; // lines above its pictures, or its calls
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
   const ease = pictures.length > 1 && high * scale > ROOMY_CARD ? AIRY : 0;
@@ -265,9 +276,10 @@ function brief(g, scale) {
     const y = pictures.length ? below - (high * scale) / 2 : strip ? apart : lines;
     const half = (wide * scale) / 2 - 1.5 * BRIEF.edge;
     const write = (/** @type {string} */ of, /** @type {object} */ at) => shape("text", { class: `mg-short-${of}`, y: y.toFixed(1), ...at }, group);
-    const sides = i ? { x: half, "text-anchor": "end" } : { x: -half }; // its gradient is beneath its value
-    const lettering = write(name, pair ? sides : { "text-anchor": "middle" });
-    if (pair && !i) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
+    const named = i - head + 1; // 0: the line of its name
+    const sides = named ? { x: half, "text-anchor": "end" } : { x: -half }; // its gradient is beneath its value
+    const lettering = write(name, pair && named >= 0 ? sides : { "text-anchor": "middle" });
+    if (pair && !named) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
     if (name === "word") bilingual([became[0], became[1]], lettering);
     else lettering.textContent = text;
   });

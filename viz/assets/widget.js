@@ -1,6 +1,7 @@
 // What all widgets of frames use: elements, keys, buttons.
 const SVG = "http://www.w3.org/2000/svg";
 const TIES = / (?=[%✗!*](?:[ ,，。；]|$))|(?<= [*]) |(?<=\d\)?) (?=[×+−=] [-(\d])|(?<=\d\)? [×+−=]) (?=[-(\d])|(?<=\d) (?=[个份] ?[\u4e00-\u9fff])/g; // spaces at which no line ends
+const PHRASES = /(?<=[，。：；、！？])(?![，。：；、！？）]|$)|(?=（)/; // after and before which a Chinese line may end, if it has to
 const PATIENCE = 700; // milliseconds for which a player is seen at rest before it plays
 
 /**
@@ -98,7 +99,9 @@ function say(parent, pair, tag = "span") {
     if (i) parent.append(" ");
     const part = make(tag, "", parent);
     if (lang) part.lang = lang;
-    part.textContent = text.replace(TIES, "\u00a0");
+    const phrases = text.replace(TIES, "\u00a0").split(lang === "zh" ? PHRASES : /$^/);
+    if (phrases.length > 1) for (const phrase of phrases) make("span", "mg-phrase", part).textContent = phrase;
+    else part.textContent = phrases[0];
   });
   return parent;
 }

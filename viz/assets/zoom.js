@@ -5,7 +5,7 @@ const NEAR = 0.71; // down to which small words still fit when they are written 
 const SIGNED = 11 / 16; // at which its sign and its value still have them where they stand
 const [MARGIN, TIGHT] = [20, 4]; // pixels of a box around its picture, and of a compact one (film.css)
 const MOST = 4; // times its size
-const ALONE = 1.25; // times its size, at first, for a picture that stands beside no other, and in no player
+const ALONE = 1.6; // times its size, at most, at first, for a picture that stands beside no other, and in no player
 
 /**
  * The scale that some boxes share, and the buttons that change it.

@@ -84,22 +84,23 @@ def align(figure: Any, title: Any) -> None:
             title.set_x(left / whole.width)
 
 
-def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str]]) -> None:
-    """Name each line where it ends (x, y, name); a fine stroke joins a name that was moved."""
+def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Name each line where it ends (x, y, name, colour); a stroke joins a name that was moved."""
     axes.get_ylim()  # also brings the transforms up to date
     room = LONG[is_slim(axes_width(axes) / AXES / 96)]
-    names = ["\n".join(fold_text(name, room)) for *_, name in ends]
+    names = ["\n".join(fold_text(name, room)) for *_, name, _ in ends]
     high = axes.get_window_extent().height * 72 / axes.figure.dpi
     at = (axes.transData - axes.transAxes).transform([(x, y) for x, y, *_ in ends])
     sizes = np.array([name.count("\n") + 1 for name in names]) * LINE * PIXEL / high
     placed = spread(np.clip(at[:, 1], 0, 1), sizes)
     right = 1 + LEAD / axes_width(axes)
-    for (x, y), height, name in zip(at, placed, names, strict=True):
+    for (x, y), height, name, (*_, color) in zip(at, placed, names, ends, strict=True):
         place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction"}
+        place |= {"va": "center", "size": TICK, "color": color}
         if abs(height - y) * high > MOVED:
             place["arrowprops"] = {"arrowstyle": "-", "color": AXIS, "lw": 0.7, "shrinkB": 0}
             place["arrowprops"] |= {"shrinkA": 3, "relpos": (0, 0.5)}
-        axes.annotate(name, (x, y), (right, height), va="center", size=TICK, **SPACED, **place)
+        axes.annotate(name, (x, y), (right, height), **SPACED, **place)
 
 
 def spread(heights: Values, sizes: Values) -> Values:

@@ -19,6 +19,7 @@ from viz.words.text import capital, in_both, mode_name, row
 __all__ = ["curves"]
 
 Label = str | Pair
+Size = tuple[float, float]
 HALO = 3.5  # points by which a line is wider than one that covers it
 NEAR = 0.01  # of what is shown from lowest to highest: lines so near cover each other
 FOLD = 0.6  # of a panel's height is between two
@@ -79,8 +80,8 @@ def curves(
     return stacked([Lines(in_both(title), in_both(y), lines, logy)], in_both(x))
 
 
-def stacked(parts: Sequence[Lines], x: Pair, size: tuple[float, float] = (6.4, 3.4)) -> Chart:
-    """Stack line charts over the same steps; the first one's claim is the title of all."""
+def stacked(parts: Sequence[Lines], x: Pair, size: Size = (6.4, 3.4), first: int = 0) -> Chart:
+    """Stack line charts over steps from `first`; the first one's claim is the title of all."""
     alt = []
     for i, (gap, words, end, sep) in enumerate(
         ((", ", " values: ", ". ", "; "), ("，", " 个值：", "。", "；"))
@@ -97,7 +98,7 @@ def stacked(parts: Sequence[Lines], x: Pair, size: tuple[float, float] = (6.4, 3
         alt=(alt[0], alt[1]),
         head=(HEAD, HEAD_ZH),
         rows=tuple(((n[0], *_facts(v)), (n[1], *_facts(v))) for p in parts for n, v in p.lines),
-        draw=partial(_draw_all, parts=parts, x=x),
+        draw=partial(_draw_all, parts=parts, x=x, first=first),
         size=size,
         more=0.6 * (len(parts) - 1),
     )
@@ -155,18 +156,19 @@ def _check(lines: Sequence[tuple[Pair, Values]], logy: bool) -> None:
             raise ValueError(f"curves: {name!r} has a value that is not above 0; use logy=False")
 
 
-def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair) -> None:
+def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair, first: int) -> None:
     panels = np.ravel(figure.subplots(len(parts), 1, sharex=True, gridspec_kw={"hspace": FOLD}))
+    last = first - 1 + max(len(values) for part in parts for _, values in part.lines)
+    found = mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(first, last)
+    clear = 0.08 * (last - first)  # of both ends, which have a tick, too
+    ticks = [first, *(int(x) for x in found if first + clear / 2 < x < last - clear), last]
     for k, (axes, part) in enumerate(zip(panels, parts, strict=True)):
-        _draw(axes, part, i, part.claim if k else part.y)
-    low, high = panels[-1].get_xlim()
-    found = mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(low, high)
-    few = [x for x in found if low <= x <= high - 0.08 * (high - low)]  # clear of the end
-    panels[-1].set_xticks([*few, high])  # the end, too
+        _draw(axes, part, i, part.claim if k else part.y, ticks)
+    panels[-1].set_xticks(sorted({*ticks}))
     panels[-1].set_xlabel(x[i])
 
 
-def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
+def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair, ticks: Sequence[int]) -> None:
     names = [(f"{n[i]} {spoken(float(v[-1]))}", v) for n, v in part.lines]
     colors = colors_of([n[0] for n, _ in part.lines])
     if part.gradient:
@@ -175,11 +177,12 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     wide = 1.5 + HALO * np.array(_cover_counts([v for _, v in names], part.logy))
     for k, (name, values) in enumerate(part.lines):
         at = np.unique([*range(0, len(values), -(-len(values) // POINTS)), len(values) - 1])
-        every = max(1, len(at) // 8)
-        last, shift = len(at) - 1, k * every // len(names) if max(wide) > HALO else 0
-        marked = sorted({*range(last - shift, -1, -every), last})
+        last = len(at) - 1
+        shift = k * max(1, last // len(ticks)) // len(names) if max(wide) > HALO else 0
+        found = np.searchsorted(at, [t - ticks[0] for t in ticks]) - shift
+        marked = sorted({last, *(int(m) for m in found if 0 <= m <= last)})
         look: dict[str, Any] = {"markevery": marked, "lw": wide[k], "zorder": 3}  # above the axis
-        axes.plot(at, values[at], label=name[i], color=colors[k], clip_on=False, **look)
+        axes.plot(at + ticks[0], values[at], label=name[i], color=colors[k], clip_on=False, **look)
     axes.tick_params(axis="x", labelbottom=True)
     axes.margins(x=0)  # a line ends at its name
     if part.logy:
@@ -189,7 +192,8 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair) -> None:
     axes.set_ylim(0 if not part.logy and 0 < low < high / 2 else low, high)
     axes.yaxis.set_major_formatter(lambda tick, _: spoken(float(tick), part.logy and low < LEAST))
     caption(axes, (row("chart_log", what=above) if part.logy else above)[i])
-    name_ends(axes, [(*_end(values, low), name) for name, values in names])
+    ends = [(*_end(v, low, ticks[0]), n, c) for (n, v), c in zip(names, colors, strict=True)]
+    name_ends(axes, ends)
 
 
 def _cover_counts(lines: Sequence[Values], logy: bool) -> list[int]:
@@ -214,10 +218,12 @@ def _logarithmic(axes: mpl.Axes) -> None:
     axes.yaxis.set_minor_locator(mpl.NullLocator())
 
 
-def _end(values: Values, otherwise: float) -> tuple[float, float]:
-    """Return where a line ends: at its last finite value."""
+def _end(values: Values, otherwise: float, start: int = 0) -> tuple[float, float]:
+    """Return where a line from a step ends: at its last finite value."""
     finite = np.flatnonzero(np.isfinite(values))
-    return (float(finite[-1]), float(values[finite[-1]])) if finite.size else (0.0, otherwise)
+    return (
+        (start + int(finite[-1]), float(values[finite[-1]])) if finite.size else (start, otherwise)
+    )
 
 
 def _facts(values: Values) -> Row:

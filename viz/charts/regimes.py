@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import axes_width, caption, name_ends
 from viz.charts.chart import Chart, Row, heads
@@ -19,6 +21,7 @@ Spread = tuple[float, float, float]  # the median, and from where to where
 Line = tuple[Pair, list[tuple[float, Spread]]]
 WORD = 60  # pixels of a number below the axis
 NEAR = 14  # points: numbers nearer to each other would overlap
+ASIDE = 12  # pixels from what one workload has at a size to what another has there
 ROOM = 1.35  # times: what either half has at least
 
 
@@ -44,13 +47,8 @@ def regimes(
     points = [point for _, found in lines for point in found]
     if not points or any(min(size, *spread) <= 0 for size, spread in points):
         raise ValueError(row_text("regimes_form"))
-    texts = [
-        ". ".join(
-            f"{name[i]}: " + "; ".join(f"{size:g}: {spread[0]:.3g}" for size, spread in found)
-            for name, found in lines
-        )
-        for i in (0, 1)
-    ]
+    told = [(n, "; ".join(f"{size:g}: {spread[0]:.3g}" for size, spread in f)) for n, f in lines]
+    texts = [". ".join(f"{name[i]}: {ratios}" for name, ratios in told) for i in (0, 1)]
     names, x = [mode_name(side) for side in sides], in_both(x)
     both_sides = (" / ".join(name[0] for name in names), " / ".join(name[1] for name in names))
     return Chart(
@@ -94,24 +92,27 @@ def _draw(
 ) -> None:
     axes = figure.add_subplot()
     colors = colors_of([name[0] for name, _ in lines])
-    for k, ((name, found), color) in enumerate(zip(lines, colors, strict=True), 1 - len(lines)):
-        sizes = [size for size, _ in found]
-        middle = [spread[0] for _, spread in found]
-        below = [max(spread[0] - spread[1], 0) for _, spread in found]
-        above = [max(spread[2] - spread[0], 0) for _, spread in found]
-        more: dict[str, Any] = {"yerr": [below, above], "capsize": 3, "label": name[i]}
-        line, *_ = axes.errorbar(sizes, middle, color=color, lw=2, **more)
-        unsure = [(size, spread[0]) for size, spread in found if spread[1] <= 1 <= spread[2]]
-        look: dict[str, Any] = {"mfc": theme.TOKENS["paper"][0], "mec": color, "ms": 6 - 3 * k}
-        x_y = [size for size, _ in unsure], [ratio for _, ratio in unsure]
-        axes.plot(*x_y, line.get_marker(), color=color, zorder=3, **look)  # hollow, none hidden
+    every = [size for _, found in lines for size, _ in found]
+    aside = (max(every) / min(every)) ** (ASIDE / axes_width(axes))  # or marks would lie on others
+    shifts = aside ** (np.arange(len(lines)) - (len(lines) - 1) / 2)
+    lines = [(n, [(s * by, r) for s, r in f]) for (n, f), by in zip(lines, shifts, strict=True)]
+    ends = []
+    for (name, found), color in zip(lines, colors, strict=True):
+        sizes = np.array([size for size, _ in found])
+        middle, low, high = np.array([spread for _, spread in found]).T
+        more: dict[str, Any] = {"yerr": np.abs([middle - low, high - middle]), "capsize": 3}
+        line, *_ = axes.errorbar(sizes, middle, color=color, lw=2, label=name[i], **more)
+        ends.append((sizes[-1], middle[-1], name[i], color))
+        look: dict[str, Any] = {"mfc": theme.TOKENS["paper"][0], "mec": color, "ms": 6, "zorder": 3}
+        unsure = (low <= 1) & (high >= 1)  # hollow
+        axes.plot(sizes[unsure], middle[unsure], line.get_marker(), color=color, **look)
     axes.margins(x=0.65 * WORD / axes_width(axes))
     axes.set_xscale("log")
     axes.set_yscale("log")
     left, right = axes.get_xlim()
     near = (right / left) ** (WORD / axes_width(axes))
     ticks: list[float] = []  # the sizes that were measured, where each has room
-    for size in sorted({size for _, found in lines for size, _ in found}, reverse=True):
+    for size in sorted({*every}, reverse=True):
         if not ticks or ticks[-1] >= near * size:
             ticks.append(size)
     axes.set_xticks(ticks)
@@ -123,7 +124,7 @@ def _draw(
     _tint_halves(axes, sides, i)
     both = " / ".join(mode_name(side)[i] for side in sides)
     caption(axes, row("chart_ratio_sides", sides=both)[i])
-    name_ends(axes, [(found[-1][0], found[-1][1][0], name[i]) for name, found in lines])
+    name_ends(axes, ends)
     taken: list[Any] = []  # where numbers are written, of those that differ from 1
     for (_, found), color in zip(lines, colors, strict=True):
         before = found[0][1][0]

@@ -144,7 +144,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
         axes.xaxis.set_major_locator(mpl.MaxNLocator(4, steps=[1, 2, 5, 10]))
         handed |= bool(_handovers(axes, schedule.tasks, scale))
         axes.set_xlabel(row("chart_time", unit=unit)[i])
-        caption(axes, row(panel.title, time=seconds(schedule.makespan))[i])
+        caption(axes, row(panel.title, time=seconds(schedule.makespan))[i], 6)  # as its key stands
         axes.xaxis.set_major_formatter("{x:g}")
     path_key = mpl.Patch(**panels[0].look(True), label=row("chart_critical")[i])
     arrow = mpl.Line2D([], [], color=INK, marker=">", mec=INK, label=row("chart_handed")[i])

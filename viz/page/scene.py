@@ -30,6 +30,7 @@ from viz.words.text import ROWS, Pair
 GUTTER = 28  # between two drawings, px
 TITLE, LINE = 30, 18  # heights of a title and of a line of a caption, px
 LINES = 3  # of a caption, at most
+HELD = re.compile("（(?:[^（）]{0,11}(?=）))?")  # after none of its letters a line ends
 CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
 SMALLER = 0.6  # of a swatch: its miniature
 LONG = 26  # characters of a product on a chip; of a longer one the result alone
@@ -308,12 +309,16 @@ def fold_text(said: str, width: float) -> list[str]:
 
 
 def _break_words(said: str) -> Iterator[str]:
-    """Yield pieces after which a line may end: a space, or Chinese not followed by a mark."""
-    word = ""
+    """Yield pieces after which a line may end: a space, or Chinese not followed by a mark.
+
+    What is in short brackets stays together, and no line ends where they open.
+    """
+    word, held = "", {k for found in HELD.finditer(said) for k in range(*found.span())}
     for i, c in enumerate(said):
         word += c
         following = said[i + 1 : i + 2]
-        if c == " " or (max(c, following) > "\u2e7f" and following not in "，。：；）？！、"):
+        chinese = max(c, following) > "\u2e7f" and following not in "，。：；）？！、"
+        if i not in held and (c == " " or chinese):
             yield word
             word = ""
     yield word

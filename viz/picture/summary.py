@@ -11,7 +11,7 @@ from minigrad.core import show_shape
 from minigrad.ops.parts import Parts
 from viz.picture.picture import number
 from viz.picture.swatch import Raster, joined, raster
-from viz.words.text import Pair, row
+from viz.words.text import ROWS, Pair, row
 
 WRITTEN = 6  # numbers that a caption writes out, row by row
 SHORT = 18  # characters of several numbers in a card
@@ -124,3 +124,19 @@ def _summary(array: np.ndarray[Any, Any]) -> Summary:
     fields = {"mean": f"{mean:.3g}", "low": f"{low:.3g}", "high": f"{high:.3g}"}
     long = row("summary_array", shape=shape, **fields)
     return Summary(f"{low:.2g} … {high:.2g}", long)
+
+
+def difference_text(pairs: list[tuple[Any, Any]], differ: str = "passes_differ") -> Pair:
+    """Say how far pairs of arrays are apart at most; differ: the row if they are at all."""
+    if all((a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes()) for a, b in pairs):
+        return ROWS["passes_equal"]
+    return row(differ, difference=f"{max(_difference(a, b) for a, b in pairs):.3g}")
+
+
+def _difference(a: Any, b: Any) -> float:
+    if a.shape != b.shape:
+        return np.inf
+    with np.errstate(all="ignore"):
+        gaps = np.abs(np.subtract(a, b, dtype=float))
+    gaps = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, gaps)
+    return float(np.max(np.where(np.isnan(gaps), np.inf, gaps), initial=0))

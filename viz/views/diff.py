@@ -25,10 +25,10 @@ from viz.page.board import Board
 from viz.page.scenes import Panel, Scene
 from viz.picture.aligning import alignment
 from viz.picture.picture import Picture, picture
-from viz.picture.summary import Summary, change, summarize
+from viz.picture.summary import Summary, change, difference_text, summarize
 from viz.picture.theme import KINDS
 from viz.picture.union import renamed, union
-from viz.views.passes import MOST, difference_text, drawn_at_random, first
+from viz.views.passes import MOST, drawn_at_random, first
 from viz.words.text import ROWS, Pair, row
 
 __all__ = ["diff"]

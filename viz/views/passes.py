@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +19,13 @@ from minigrad.static import Graph, Node, without_listeners
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
 from viz.page.board import Board
-from viz.page.scenes import Panel, Scene
+from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.formula import forward
 from viz.picture.picture import Picture, brief, graph_picture
+from viz.picture.summary import difference_text
 from viz.picture.union import renamed, union
 from viz.words.progress import progress, with_progress
-from viz.words.text import ROWS, Pair, row, row_text
+from viz.words.text import ROWS, Pair, in_both, row, row_text
 
 __all__ = ["passes"]
 
@@ -67,17 +68,19 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
 
     def again(off: list[str]) -> Board:
         history = start.optimize([f for f in chosen if function_name(f) not in off]).history
-        return Board(_scenes(start, history, proof), switches=switches, again=again, **look)
+        return Board(*_scenes(start, history, proof), switches=switches, again=again, **look)
 
     with progress():
         return again([])
 
 
-def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: ResultCheck) -> list[Scene]:
+def _scenes(start: Graph, history: Sequence[PassRecord], proof: ResultCheck) -> tuple[Any, Sheet]:
+    """Return what is seen after each pass, and a table of what each has left."""
     drawn = GraphPictures(start)
     nodes, kernels, size = proof.counts(start)
     caption = row("passes_start", nodes=nodes, kernels=kernels, bytes=size)
-    scenes = [Scene(caption, (Panel(ROWS["passes_before"], drawn.of(start)),), proof.about)]
+    scenes = [Scene(caption, (Panel(ROWS["passes_before"], drawn.of(start)),), proof.about, 0)]
+    left = [(ROWS["passes_before"], start, "–")]
     idle, last = [], start
     for record in with_progress(history, "progress_passes"):
         if record.after is record.before:
@@ -89,19 +92,22 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: ResultCheck) -
         facts = [*_reasons(record, drawn), *proof.facts(record.before, last, start)]
         given = {x for change in record.changes for x in change.after}
         panel = _panel(record.before, last, given, drawn, record.name)
-        says = f"passes_{record.name}"
-        about = row("passes_says", what=ROWS[says]) if says in ROWS else ("", "")
+        what = ROWS.get(f"passes_{record.name}")
+        about = row("passes_says", what=what) if what else ("", "")
         caption = row("passes_step", what=about, name=record.name, **sizes)
-        scenes.append(Scene(caption, (panel,), tuple(facts)))
+        scenes.append(Scene(caption, (panel,), tuple(facts), len(left)))
+        left.append((what or in_both(record.name), last, record.name))
     counts, *facts = proof.facts(start, last, start)
-    facts += [*(scene.caption for scene in scenes[1:])]
     facts += [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
     whole = union(*(panel.picture for s in scenes for panel in s.panels if panel.picture))
     scenes = [replace(s, panels=(replace(s.panels[0], among=whole),)) for s in scenes]
     panel = _panel(start, last, set(), drawn, ROWS["passes_all"])
-    left = {i: kind for i, kind in panel.marks.items() if kind != "gone"}
-    panel = replace(panel, picture=drawn.of(last), marks=left)  # gathers: what remains is all of it
-    return [*scenes, Scene(row("passes_end", counts=counts), (panel,), tuple(facts))]
+    stay = {i: kind for i, kind in panel.marks.items() if kind != "gone"}
+    panel = replace(panel, picture=drawn.of(last), marks=stay)  # gathers: what remains is all of it
+    lines = ((what, *proof.counts(graph)[:2], name) for what, graph, name in left)
+    rows = tuple((what, *(in_both(str(x)) for x in rest)) for what, *rest in lines)
+    sheet = Sheet(tuple(ROWS[f"passes_{k}"] for k in ["what", "nodes", "kernels", "name"]), rows, 1)
+    return [*scenes, Scene(row("passes_end", counts=counts), (panel,), tuple(facts))], sheet
 
 
 class GraphPictures:
@@ -295,19 +301,3 @@ def drawn_at_random(node: Node, random: np.random.Generator) -> Array:
     if node.dtype.kind == "f":
         return np.asarray(random.standard_normal(shape), node.dtype)[()]
     return np.asarray(random.integers(0, 2, shape), node.dtype)[()]
-
-
-def difference_text(pairs: list[tuple[Any, Any]]) -> Pair:
-    """Say how far pairs of arrays are apart at most."""
-    if all((a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes()) for a, b in pairs):
-        return ROWS["passes_equal"]
-    return row("passes_differ", difference=f"{max(_difference(a, b) for a, b in pairs):.3g}")
-
-
-def _difference(a: Array, b: Array) -> float:
-    if a.shape != b.shape:
-        return np.inf
-    with np.errstate(all="ignore"):
-        gaps = np.abs(np.subtract(a, b, dtype=float))
-    gaps = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, gaps)
-    return float(np.max(np.where(np.isnan(gaps), np.inf, gaps), initial=0))

@@ -32,6 +32,7 @@ from viz.picture.calls import source_names
 from viz.picture.foreign_engines import is_foreign
 from viz.picture.matching import matching
 from viz.picture.picture import brief, graph_picture, tape_picture
+from viz.picture.summary import difference_text
 from viz.views.draw import names_in
 from viz.views.explore import FirstView, ends_of, seen_whole
 from viz.views.models import play_beside, verdict, why_no_backward
@@ -41,6 +42,7 @@ from viz.words.user import user
 
 __all__ = ["compare", "step", "timeline"]
 
+MISSING = np.empty((0,) * 9)  # in place of a result that only the other has
 TWICE = 303  # operators, up to which a comparison has two calls; of more, its page is too large
 
 
@@ -293,25 +295,9 @@ def argument_names(model: Callable[..., Any], count: int) -> list[str]:
 def _verdict(dynamic: Film, static: Film) -> Pair | None:
     """Compare the output and the gradients of all leaves at the end of both films."""
     left, right = dynamic.results, static.results
-    pairs = [(left.get(key), right.get(key)) for key in {**left, **right}]
-    differences = [_difference(a, b) for a, b in pairs if not _same_bits(a, b)]
-    if differences:
-        return row("unequal_bits", difference=f"{max(differences):.3g}")
-    return Right(row("equal_bits")) if pairs else None
-
-
-def _same_bits(left: Any, right: Any) -> bool:
-    if left is None or right is None or left.dtype != right.dtype or left.shape != right.shape:
-        return False
-    return bool(left.tobytes() == right.tobytes())
-
-
-def _difference(left: Any, right: Any) -> float:
-    """Return the largest difference; infinity if one side is missing, NaN, or of another shape."""
-    if left is None or right is None or left.shape != right.shape:
-        return np.inf
-    gaps = np.abs(np.subtract(left, right, dtype=float))
-    return float(np.max(np.where(np.isnan(gaps), np.inf, gaps), initial=0))
+    pairs = [(left.get(key, MISSING), right.get(key, MISSING)) for key in {**left, **right}]
+    gap = difference_text(pairs, "unequal_bits")
+    return (Right(row("equal_bits")) if gap == ROWS["passes_equal"] else gap) if pairs else None
 
 
 def timeline(log: Recording) -> Player:

@@ -122,7 +122,7 @@ class Training(Page):
             logy = all(v > 0 for values in self.norms.values() for v in values)
             parts.append(Lines(ROWS["train_norms"], ROWS["train_norm"], lines, logy, True))
         size = 6.4, max(3.0, 0.7 + 1.7 * len(parts))
-        return stacked(parts, ROWS["train_step"], size) if parts else None
+        return stacked(parts, ROWS["train_step"], size, 1) if parts else None
 
     def _title(self) -> Pair:
         return chart.title if (chart := self.chart()) else ROWS["train_loss"]
