@@ -147,7 +147,7 @@ def _option_html(letter: str, option: Option, verdict: Verdict | None, answer: A
     if chosen:
         text += f' <small class="mg-ask-part">{bilingual(row("ask_chosen"))}</small>'
     elif verdict and option.right:
-        text += f" <b>{MARKS[True]}</b>"
+        text += f" <b>{MARKS[True]} " + bilingual(row("ask_answer")) + "</b>"
     more = f' data-right="{str(option.right).lower()}"' + (" data-told" if verdict else "")
     inside = _verdict_html(Verdict(option.right, option.feedback))
     return _details_html(text, inside, more + (" open" if chosen else ""))

@@ -79,9 +79,9 @@ def test_the_first_position_teaches_and_the_last_says_the_least() -> None:
 def test_results_are_compared_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
     board = viz.checkpoints(deep, np.linspace(-1, 1, SIZE))
     assert all("equal, bit for bit" in scene.facts[2][0] for scene in board.scenes)
-    run = module._Results._run
+    run = module._results
     monkeypatch.setattr(
-        module._Results, "_run", lambda self, g: [x + len(g.nodes) for x in run(self, g)]
+        module, "_results", lambda g, drawn: [x + len(g.nodes) for x in run(g, drawn)]
     )
     board = viz.checkpoints(deep, np.linspace(-1, 1, SIZE))
     assert "equal, bit for bit" in board.scenes[0].facts[2][0]

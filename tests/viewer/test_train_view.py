@@ -163,7 +163,7 @@ def test_long_curves_are_thinned_and_numbers_that_are_none_leave_a_gap() -> None
     (line,), _ = (axes.get_lines() for axes in figure.axes)
     x, y = line.get_data()
     assert len(x) <= POINTS + 1
-    assert (x[0], x[-1]) == (0, 2999)
+    assert (x[0], x[-1]) == (1, 3000)
     assert np.isnan(y[0])
     assert "<img" in training._still()
 
