@@ -184,11 +184,7 @@ function even(box) {
   for (const short of shorts) if (short.getAttribute("data-most") !== all.digits || before !== all.larger) renewBrief(/** @type {Element} */ (short.parentElement));
   const cards = [...box.querySelectorAll("g.node > .mg-short")].map((short) => /** @type {Element} */ (short.parentElement));
   if (!cards.length) return;
-  const valued = box.closest(".mg-film") ? 0 : cards.filter((g) => g.querySelector(".mg-value")?.textContent).length; // a board is about them: one that has no room takes none from most
-  const without = ["value", "grad", "cells", "back"].filter((part) => {
-    const lack = cards.filter((g) => g.matches(`.mg-no-${part}`)).length;
-    return lack > (part === "value" ? valued / 2 : 0);
-  });
+  const without = ["value", "grad", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
   for (const [first, then] of [["value", "grad"], ["cells", "back"]]) if (without.includes(first) && !without.includes(then)) without.push(then);
   const key = without.join(" ");
   if ((box.dataset.without ?? "") === key) return;
@@ -224,7 +220,7 @@ function brief(g, scale) {
   const low = most < lines.filter(({ text }) => text).length && (most === 1 ? !strip : g.matches(".mg-compact"));
   const beside = (low || (board && most === 2 && g.matches(":not(.mg-kind-constant):has(> .mg-word)"))) && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
   if (beside) lines[1].text = "";
-  else if (most === 1 && g.matches(".mg-kept, .mg-again, .mg-wrong")) lines.unshift(...lines.splice(1, 1)); // its star, or that it is wrong, which the board is about
+  else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
   for (const part of ["value", "grad"])
     g.classList.toggle(`mg-no-${part}`, said.some(({ name, text }) => name === part && text) && !some.some(({ name }) => name === part || (beside && part === "value")));
