@@ -67,7 +67,7 @@ LOOK = f"""() => ({{
 }})"""
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", BOARDS)
 def test_nothing_overlaps_at_any_step_and_axe_finds_nothing_serious(
     name: str, saved: dict[str, Path], page: Page
@@ -119,7 +119,7 @@ def test_no_line_begins_with_a_mark(name: str, saved: dict[str, Path], page: Pag
 UNPRESSED = "header button[aria-pressed=false]"  # of the page itself
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", BOARDS)
 def test_a_saved_board_is_dark_where_the_system_is(
     name: str, saved: dict[str, Path], page: Page
@@ -299,7 +299,7 @@ SEEN = """() => {
 
 
 @pytest.mark.usefixtures("english")
-@pytest.mark.cases(6)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", views.BOARDS)
 def test_a_board_is_seen_whole_at_each_step_and_keeps_its_height(name: str, page: Page) -> None:
     """It rests where all has happened; every card of every pane is in view, wherever it is read."""

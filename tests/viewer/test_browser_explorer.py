@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
 MODELS = {"torch": torch_like, "jax": jax_like}
+# The page is the same for both, and what is written in it is compared elsewhere.
+IN_ONE = pytest.mark.parametrize(
+    "name", ["torch", pytest.param("jax", marks=pytest.mark.exhaustive)]
+)
 WIDTHS = {1440: 900, 770: 780, 390: 844}
 # Every size of text that a canvas is given.
 SIZES = """
@@ -145,6 +149,7 @@ def test_what_is_hidden_at_first_is_whole_once_it_is_shown(
     assert page.evaluate(CARDS) == []
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_whole_model_is_on_the_first_screen(
@@ -177,7 +182,7 @@ def test_the_whole_model_is_on_the_first_screen(
     assert errors == []
 
 
-@pytest.mark.parametrize("name", MODELS)
+@IN_ONE
 def test_keys_open_step_and_close(name: str, one: Page, pages: dict[str, Path]) -> None:
     page = opened(one, pages[name])
     page.locator(".mg-x-stage canvas").focus()
@@ -228,7 +233,7 @@ def test_a_finding_leads_to_its_operator(name: str, one: Page, pages: dict[str, 
     assert 0 < state(page, "atlas.time") < 2 * state(page, "atlas.m.n")
 
 
-@pytest.mark.parametrize("name", MODELS)
+@IN_ONE
 def test_a_phone_has_a_button_for_what_is_worth_a_look(
     name: str, one: Page, pages: dict[str, Path]
 ) -> None:
@@ -353,7 +358,7 @@ def test_a_model_that_raised_shows_where_and_the_rest_as_outlines(
     assert "end" in state(page, "atlas.m.rows.map((node) => node.name)")
 
 
-@pytest.mark.parametrize("name", MODELS)
+@IN_ONE
 def test_a_picture_tells_the_number_under_the_pointer(
     name: str, one: Page, pages: dict[str, Path]
 ) -> None:
@@ -427,7 +432,7 @@ def written(page: Page, canvas: str = "") -> set[str]:
     return {text for name, text in page.evaluate("window.texts") if name == canvas}
 
 
-@pytest.mark.parametrize("name", MODELS)
+@IN_ONE
 def test_the_score_has_a_row_for_each_module_and_a_profile(
     name: str, one: Page, pages: dict[str, Path]
 ) -> None:
@@ -472,7 +477,7 @@ def test_what_differs_is_told_with_its_reason(name: str, tmp_path: Path, one: Pa
     assert any("frozen" in text for text in written(page))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@IN_ONE
 def test_a_view_can_be_chosen_and_kept_as_a_still(name: str, tmp_path: Path, one: Page) -> None:
     model = MODELS[name]()
     nodes = explorer_of(MODELS[name], model).data["nodes"]

@@ -45,7 +45,7 @@ EYES: dict[str, tuple[Any, dict[int, str]]] = {
 }
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("name", "step"), [(name, step) for name, (_, steps) in EYES.items() for step in steps]
 )

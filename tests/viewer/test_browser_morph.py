@@ -62,6 +62,7 @@ STEP = """() => {
 }"""
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", BOARDS)
 def test_a_board_keeps_its_places(name: str, page: Page) -> None:
     """Its size, where a node is, and in view what the step is about; in both languages at once."""
@@ -99,6 +100,7 @@ SCALES = """keys => keys.map(key => {
 })"""
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", BOARDS)
 def test_each_drawing_is_whole_at_first_and_no_text_too_small(name: str, page: Page) -> None:
     opened(page, name)

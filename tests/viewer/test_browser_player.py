@@ -112,6 +112,7 @@ def test_nothing_overlaps_at_any_step(name: str, saved: dict[str, Path], page: P
     assert page.errors == []
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["e10", "loop", "layers"])
 def test_nothing_overlaps_when_all_is_open(name: str, saved: dict[str, Path], page: Page) -> None:
     page.goto(saved[name].as_uri())
@@ -172,7 +173,7 @@ SPOKEN = """() => {
 }"""
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("chosen", ["both", "one"])
 @pytest.mark.parametrize(("name", "one"), [("e2", "en"), ("layers", "zh"), ("compare", "zh")])
@@ -457,7 +458,7 @@ def test_a_click_has_the_page_laid_out_once(saved: dict[str, Path], page: Page) 
             assert 0 < max(touched) < 150, "the caption, the inspector, and a few nodes and arrows"
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_hostile_name_is_text_everywhere(name: str, tmp_path: Path, page: Page) -> None:
     x = mg.tensor([[1.0, np.nan], [np.inf, -2.0]], requires_grad=True, name=name)
@@ -684,7 +685,7 @@ PHONE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["both", "compare"])
+@pytest.mark.parametrize("name", [pytest.param("both", marks=pytest.mark.exhaustive), "compare"])
 def test_two_graphs_fit_the_screen_of_a_phone(
     name: str, saved: dict[str, Path], page: Page
 ) -> None:
@@ -702,7 +703,7 @@ def test_two_graphs_fit_the_screen_of_a_phone(
             assert state["below"] < 2, "the buttons end it"
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("name", ["e1", "e10", "layers", "both"])
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 def test_a_player_never_changes_its_size(
@@ -760,7 +761,7 @@ SIZES = """() => [...document.querySelectorAll('.mg-drawing text')]
     .map(t => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a)"""
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", [*OWN, *SHARED])
 def test_text_in_drawings_is_as_large_as_on_the_page(
     name: str, saved: dict[str, Path], page: Page
@@ -863,6 +864,7 @@ ROWS = """() => [...document.querySelectorAll(':is(.mg-grad:not(.mg-back *), .mg
     .filter(row => row.textContent).length"""
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["e1", "e2", "e5", "layers"])
 def test_gradients_stay_to_the_end(name: str, saved: dict[str, Path], page: Page) -> None:
     page.goto(saved[name].as_uri())
@@ -907,7 +909,9 @@ def test_each_card_tells_when_it_was_born_and_when_it_ran(
     assert told(clocks)[0] == "第 9 步构建并运行"
 
 
-@pytest.mark.parametrize("language", ["en", "zh", "both"])
+@pytest.mark.parametrize(
+    "language", [pytest.param("en", marks=pytest.mark.exhaustive), "zh", "both"]
+)
 def test_the_score_says_what_was_built_and_what_ran(
     language: str, saved: dict[str, Path], page: Page
 ) -> None:

@@ -112,6 +112,7 @@ ODD: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("kind", ODD)
 def test_a_name_that_no_encoding_has_bytes_for_is_escaped(kind: str, tmp_path: Path) -> None:
     view = ODD[kind]()

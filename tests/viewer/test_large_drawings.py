@@ -168,7 +168,7 @@ def bare(drawn: Drawing) -> None:
 # ---- The bound on time ----------------------------------------------------------------------
 
 
-@pytest.mark.cases(16)
+@pytest.mark.cases(9)
 @pytest.mark.skipif(sys.platform == "win32", reason="the time of children is not told there")
 @pytest.mark.parametrize("engine", ["dot", "graphviz-pure"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -185,7 +185,7 @@ def test_no_shape_of_300_operators_takes_long(
     bare(whole)
 
 
-@pytest.mark.cases(12)
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_our_own_layout_shows_all_of_every_shape(
     shape: str, monkeypatch: pytest.MonkeyPatch
@@ -399,7 +399,7 @@ def chain(count: int) -> Any:
     return y
 
 
-@pytest.mark.parametrize("steps", [600, 1000])
+@pytest.mark.parametrize("steps", [600, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_a_long_chain_is_a_picture(steps: int) -> None:
     graph = viz.step(chain(steps)).data["graphs"][0]
     svg = graph["views"][graph["shown"]]["svg"]
