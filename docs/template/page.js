@@ -39,6 +39,15 @@ const reach = () => document.querySelectorAll(".shown").forEach((each) => {
 addEventListener("resize", reach);
 reach();
 
+// No line of a question or of a heading ends within an equation or a shape.
+document.querySelectorAll(".mg-ask-question, h2, h3").forEach((head) => {
+  const texts = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    if (!text.parentElement.closest("code")) text.data = text.data.replace(/ (?=[=*×+−<>] )|(?<= [=*×+−<>]) |(?<=\(-?\d,) (?=-?\d)/g, "\u00a0");
+  }
+});
+
 // Pictures play once; another address of the same picture plays it again.
 document.querySelectorAll(".again").forEach((again) => {
   const forms = [...again.closest("p").querySelectorAll("source, img")].map((form) => {

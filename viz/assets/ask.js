@@ -1,5 +1,6 @@
 // Questions: radio buttons or lines to put in order. The kernel judges, this file only shows.
 let count = 0;
+const EQUATION = / (?=[=*×+−<>] )|(?<= [=*×+−<>]) |(?<=\(-?\d,) (?=-?\d)/g; // spaces in an equation or a shape, at which no line ends
 
 // Text in both languages; what stands between backticks is code. Nothing is parsed as HTML.
 function speak(parent, pair, tag = "span") {
@@ -9,6 +10,7 @@ function speak(parent, pair, tag = "span") {
     if (lang) part.lang = lang;
     text.split("`").forEach((piece, i) => {
       const code = i % 2 ? document.createElement("code") : null;
+      if (parent.localName === "legend" && !code) piece = piece.replace(EQUATION, "\u00a0");
       if (code) code.textContent = piece;
       part.append(code ?? piece);
     });

@@ -196,9 +196,10 @@ class Staff:
         left, width = staffs.x(start - 0.46), (end - start + 0.92) * staffs.column
         word, sign = ROWS[f"phase_{kind}"][staffs.spoken], SIGNS.get(kind, "")
         ways: tuple[list[str], ...] = ([word], word.replace(" + ", "\n+ ").split("\n"), [sign], [])
-        lines = next(way for way in ways if all(wide(x, SMALL) * 1.05 < width - 2 for x in way))
-        middle, low = left + width / 2, y + PHASE / 2 + 11 - 6.5 * len(lines)
-        shown = (text("mg-mark", middle, low + 13 * i, x, "middle") for i, x in enumerate(lines))
+        # Two lines may come close to its border.
+        said = next(w for w in ways if all(wide(x, SMALL) < width * (0.83 + len(w) / 9) for x in w))
+        middle, low = left + width / 2, y + PHASE / 2 + 11 - 6.5 * len(said)
+        shown = (text("mg-mark", middle, low + 13 * i, x, "middle") for i, x in enumerate(said))
         return _box(PHASES[kind], left, y, width, PHASE, 6) + "".join(shown)
 
 
