@@ -18,7 +18,7 @@ from viz.film.director import INSIDE_LIMIT
 from viz.film.frames import Film
 from viz.page.steps import CLOCKS, PLANNED, score_lanes
 from viz.picture.drawing import render
-from viz.picture.formula import forward
+from viz.picture.formula import forward, heading
 from viz.picture.picture import picture
 
 pytestmark = pytest.mark.usefixtures("english")
@@ -371,3 +371,12 @@ def test_the_first_gradient_that_is_not_finite_is_marked() -> None:
     last = {t: track.gradients[-1][1] for t, track in film.tracks.items() if track.gradients}
     assert sum(summary.bad for summary in last.values()) == 2, "that of x * 1, and that of x"
     assert sum(summary.origin for summary in last.values()) == 1
+
+
+def test_a_graph_that_ends_in_a_cond_is_called_by_its_formula() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        y = mg.cond(x > 0, lambda v: v * 2, lambda v: v - 1, x)
+        player = viz.step(mg.build_graph(x, y), {x: -3})
+    said, _ = heading(player.films[0].picture, ("graph", "图"))
+    assert said == "graph: y = x × 2 if x > 0 else x − 1"

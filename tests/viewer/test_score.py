@@ -190,3 +190,12 @@ def test_the_opening_picture_says_what_was_recorded(opening: dict[str, Any]) -> 
     assert "bit for bit" in svg
     unequal = opening["Drawn"]([dynamic, static], opening["Layout"](760), "en", equal=False)
     assert "bit for bit" not in unequal.svg()
+
+
+def test_each_call_of_a_dynamic_graph_is_given_its_tensors_a_step_before_it_builds() -> None:
+    made = score(viz.compare(lambda x: x * x + 3, 2.0).films[0])
+    steps = [note.step for note in made.notes if note.sort != "constant"]
+    first, second = steps[: len(steps) // 2], steps[len(steps) // 2 :]
+    assert [step - second[0] for step in second] == [step - first[0] for step in first]
+    built = [(phase.start, phase.end) for phase in made.phases if phase.kind == "both"]
+    assert built == [(1, 2), (9, 10)], "without the step in which they are given"
