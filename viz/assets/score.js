@@ -302,6 +302,7 @@ function staff(place, lane, data) {
       Object.assign(titled.style, { top: `${at.top - AXIS}px`, right: `${wide - left - column / 2 + BEFORE}px` });
       titled.classList.remove("mg-brief-axis");
       titled.classList.toggle("mg-brief-axis", titled.offsetLeft < BEFORE);
+      titled.style.visibility = titled.offsetLeft < 0 ? "hidden" : ""; // not even the short word has room
       stepAxis(axis, at, data.frames.length);
     },
     /** @param {number} index */
