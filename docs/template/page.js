@@ -32,11 +32,12 @@ addEventListener("scroll", mark, { passive: true });
 mark();
 
 // What scrolls sideways can be reached and scrolled with the keys.
-const reach = () => document.querySelectorAll(".shown").forEach((each) => {
+const reach = () => document.querySelectorAll(".shown, .prose :is(p:has(> img), table)").forEach((each) => {
   if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
   else each.removeAttribute("tabindex");
 });
 addEventListener("resize", reach);
+addEventListener("load", reach);
 reach();
 
 // No line of a question or of a heading ends within an equation or a shape.
