@@ -471,6 +471,7 @@ def test_groups_that_do_not_divide_are_refused() -> None:
     assert layer(mg.zeros(1, 4, 5, 5)).shape == (1, 6, 1, 1)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("channels", "kernels", "groups"), [(64, 64, 64), (6, 12, 3), (4, 2, 2)])
 def test_groups_are_one_node_for_each_executor(channels: int, kernels: int, groups: int) -> None:
     rng = np.random.default_rng(0)

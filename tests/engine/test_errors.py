@@ -689,6 +689,7 @@ def sources() -> Iterator[tuple[str, ast.AST]]:
             yield path.name, ast.parse(path.read_text("utf-8"))
 
 
+@pytest.mark.once
 def test_every_row_is_used_and_every_row_that_is_used_exists() -> None:
     known = {name for name, kind in vars(errors).items() if isinstance(kind, type)} | {"fill"}
     texts: set[str] = set()

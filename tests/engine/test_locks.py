@@ -90,6 +90,7 @@ RUNS: dict[str, Callable[[], Run]] = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("kind", RUNS)
 def test_a_program_gives_each_thread_its_own_numbers(kind: str) -> None:
     run = RUNS[kind]()
@@ -113,6 +114,7 @@ def counting(executor: str) -> tuple[Any, Any]:
         return w, mg.build_graph([], [mg.assign(w, w + one)]).compile(executor=executor)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("executor", ["numpy", "c", "reference"])
 def test_no_update_of_a_variable_is_lost(executor: str) -> None:
     _, program = counting(executor)
@@ -405,6 +407,7 @@ def test_a_forked_process_waits_for_no_thread_that_it_does_not_have(
     assert (done.stdout.strip(), done.stderr) == ("0", "")
 
 
+@pytest.mark.once
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
 def test_a_process_forked_within_a_trace_goes_on_with_it() -> None:
     code = """

@@ -74,6 +74,7 @@ def test_traced_equals_eager(recipe: Recipe) -> None:
         same_bits(differentiated(recipe, traced), expected)
 
 
+@pytest.mark.once
 @fixed
 @given(recipes())
 def test_inferred_shapes_are_true(recipe: Recipe) -> None:
@@ -86,6 +87,7 @@ def test_inferred_shapes_are_true(recipe: Recipe) -> None:
         assert all(n is None or n == length for n, length in known)
 
 
+@pytest.mark.once
 @fixed
 @given(recipes())
 def test_every_order_of_the_nodes_gives_the_same(recipe: Recipe) -> None:
@@ -95,6 +97,7 @@ def test_every_order_of_the_nodes_gives_the_same(recipe: Recipe) -> None:
         same_bits(mg.run(shuffled(graph, seed), recipe.feeds()), expected)
 
 
+@pytest.mark.once
 @fixed
 @given(recipe=recipes())
 def test_a_graph_from_a_file_is_the_same(recipe: Recipe, tmp_path: Path) -> None:
@@ -108,6 +111,7 @@ def test_a_graph_from_a_file_is_the_same(recipe: Recipe, tmp_path: Path) -> None
     assert first.read_bytes() == second.read_bytes()
 
 
+@pytest.mark.once
 @fixed
 @given(recipes())
 def test_a_copy_is_the_same(recipe: Recipe) -> None:
@@ -161,6 +165,7 @@ def check_passes(recipe: Recipe, passes: list[Any], executor: str, tolerance: An
             near(program(feeds), mg.run(graph, feeds), tolerance[recipe.dtype])
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("executor", EXECUTORS)
 @few
 @given(recipes(everything=True), st.lists(st.sampled_from([*EXACT, less_memory]), max_size=9))
@@ -175,6 +180,7 @@ def test_any_passes_in_any_order_in_c(recipe: Recipe, passes: list[Any]) -> None
     check_passes(recipe, passes, "c", NEAR)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("executor", EXECUTORS)
 @few
 @given(
@@ -184,6 +190,7 @@ def test_inexact_passes_among_them(executor: str, recipe: Recipe, passes: list[A
     check_passes(recipe, passes, executor, NEAR_INEXACT)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_the_first_state_of_a_loop_is_kept_for_its_gradient(executor: str) -> None:
     """It lay in memory that was written to again before backward read it."""
@@ -193,6 +200,7 @@ def test_the_first_state_of_a_loop_is_kept_for_its_gradient(executor: str) -> No
         check_passes(recipe, passes, executor, NEAR)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("executor", EXECUTORS)
 @few
 @given(recipes(everything=True))
@@ -216,6 +224,7 @@ def drawn(count: int) -> list[Recipe]:
     return found
 
 
+@pytest.mark.once
 def test_the_recipes_are_of_all_kinds() -> None:
     found = drawn(200)
     names = {step.op for recipe in found for step in recipe.steps}

@@ -52,12 +52,14 @@ def same_in_the_graph(draw: random.Random) -> None:
             assert run(*build(g, symbolic, INPUTS[0]), INPUTS[0]) == expected[0]
 
 
+@pytest.mark.once
 @examples(20)
 @given(programs)
 def test_the_graph_gives_what_plain_python_gives(draw: random.Random) -> None:
     same_in_the_graph(draw)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", range(40))
 def test_larger_programs_do_so_too(seed: int) -> None:
     same_in_the_graph(random.Random(seed))
