@@ -139,22 +139,8 @@ def answers(lesson: str) -> list[dict[str, Any]]:
 
 
 def chosen(path: Path, thorough: bool) -> list[dict[str, Any]]:
-    """The answers that are tried: all of them with --all, and of a cell with gaps in any case.
-
-    Of what is wrong in an exercise every third, and each misconception once: of such an answer more
-    programs are run than of any other, and its check is the same.
-    """
-    known = answers(number(path))
-    if thorough or path == TOUR:
-        return known
-    found, seen = [], set()
-    exercises = {task.to for task in tasks_of(path) if task.solution is not None}
-    for place, answer in enumerate(known):
-        new = answer.get("misconception") not in {None, *seen}
-        if answer["is"] != "wrong" or answer["to"] not in exercises or new or place % 3 == 0:
-            found.append(answer)
-            seen.add(answer.get("misconception"))
-    return found
+    """The answers that are tried: with --all also those that come `again`."""
+    return [a for a in answers(number(path)) if thorough or not a.get("again")]
 
 
 def with_gaps_filled(source: str, fillings: list[str]) -> str:
@@ -423,8 +409,7 @@ def test_an_answer_is_judged_rightly_by_what_a_learner_sees(path):
     judged()
 
 
-@pytest.mark.exhaustive  # it takes all answers
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", apart(NOTEBOOKS), ids=lambda p: p.stem)
 def test_each_hint_for_a_known_mistake_is_given_to_some_answer(path):
     failed = [failure for outcome in ran(path).outcomes.values() for failure in outcome.failed]
     given = {(failure.shown.name, failure.shown.pairs[-1]) for failure in failed}

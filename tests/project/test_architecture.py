@@ -118,7 +118,16 @@ def imports(source: str) -> list[ast.Import | ast.ImportFrom]:
     for node in tree.body:
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             node.body = []
-    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return [node for node in statements(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and the statements within it: of all nodes of a tree they are one in ten."""
+    yield node
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        parts = getattr(node, field, ())
+        for part in parts if isinstance(parts, list) else ():
+            yield from statements(part)
 
 
 def imported(source: str, known: set[str]) -> Iterator[str]:
@@ -171,10 +180,9 @@ def nested(source: str) -> list[int]:
     if not re.search(r"(?m)^(?!import |from ).*\bimport\b", source):
         return []  # to walk every function of every module takes long
     lines = source.splitlines()
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    inside = [
-        n for f in ast.walk(ast.parse(source)) if isinstance(f, functions) for n in ast.walk(f)
-    ]
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    tree = ast.parse(source)
+    inside = [n for f in statements(tree) if isinstance(f, functions) for n in statements(f)]
     found = {n.lineno for n in inside if isinstance(n, (ast.Import, ast.ImportFrom))}
     return sorted(n for n in found if "noqa: PLC0415" not in lines[n - 1])
 
