@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,12 @@ TEMPLATE = {
     "quiz": r"code\n.*quiz\(",
     "recap": r"markdown\n.*\*\*New terms:\*\*.*\*\*新术语\*\*：",
 }
+
+
+@cache
+def from_toml(path: Path) -> dict[str, Any]:
+    """What a file holds; to read those of all lessons takes a while, and several tests do."""
+    return tomllib.loads(path.read_text("utf-8"))
 
 
 @cache

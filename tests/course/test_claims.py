@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import re
 import runpy
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lessons import LESSONS, code_cells, number, told_ids
+from lessons import LESSONS, code_cells, from_toml, number, told_ids
 
 from minigrad_lessons.questions import all_lessons
 
 ROOT = Path(__file__).parents[2]
-DATA = tomllib.loads((ROOT / "docs" / "claims.toml").read_text("utf-8"))
+DATA = from_toml(ROOT / "docs" / "claims.toml")
 KNOWN = {entry["id"]: entry for entry in [*DATA["claim"], *DATA["example"]]}
 
 QUESTIONS = ROOT / "minigrad_lessons" / "questions"
-BANKS = {
-    path: tomllib.loads((QUESTIONS / f"{number(path)}.toml").read_text("utf-8")) for path in LESSONS
-}
+BANKS = {path: from_toml(QUESTIONS / f"{number(path)}.toml") for path in LESSONS}
 
 
 def test_the_page_is_as_made() -> None:

@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -20,7 +19,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from lessons import LESSONS, NOTEBOOKS, ROOT, code_cells, number, read, run_cell, told_ids
+from lessons import (
+    LESSONS,
+    NOTEBOOKS,
+    ROOT,
+    code_cells,
+    from_toml,
+    number,
+    read,
+    run_cell,
+    told_ids,
+)
 from test_exercises import answers
 
 import minigrad as mg
@@ -48,9 +57,9 @@ class Owes(NamedTuple):
 
 
 DATA = sorted((ROOT / "minigrad_lessons" / "questions").glob("L*.toml"))
-CLAIMS = tomllib.loads((ROOT / "docs" / "claims.toml").read_text("utf-8"))["claim"]
+CLAIMS = from_toml(ROOT / "docs" / "claims.toml")["claim"]
 IN_APPENDIX = {claim["id"] for claim in CLAIMS if "holds" in claim}
-COURSE = {p.stem: Owes(**tomllib.loads(p.read_text("utf-8"))["lesson"]) for p in DATA}
+COURSE = {p.stem: Owes(**from_toml(p)["lesson"]) for p in DATA}
 
 
 def ids(letter: str, numbers: str) -> set[str]:

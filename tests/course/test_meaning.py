@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lessons import NOTEBOOKS, ROOT
+from lessons import NOTEBOOKS, ROOT, from_toml
 from test_lessons import halves, prose
 from test_text import TABLES
 
@@ -30,7 +29,7 @@ IDIOMS = re.compile(
     "|差别|区别|识别|特别|别处|别的|别人|个别|别名|无论|非常|未来|不过|不仅|不但|不管|不论|不妨|非零|非线性|未知"
 )
 # Pairs that are right although one half denies more often than the other: how often each does.
-UNEQUAL = tomllib.loads((ROOT / "tests" / "denials.toml").read_text("utf-8"))
+UNEQUAL = from_toml(ROOT / "tests" / "denials.toml")
 
 
 def denials(en: str, zh: str) -> list[int]:
@@ -76,12 +75,12 @@ def pairs(data: Any) -> Iterator[tuple[str, str]]:
 
 
 def asked(path: Any) -> list[tuple[str, str]]:
-    return [*pairs(tomllib.loads(path.read_text("utf-8")))]
+    return [*pairs(from_toml(path))]
 
 
 def keyed(path: Any) -> dict[str, tuple[str, str]]:
     """The pairs of a lesson's data by the beginning of their Chinese halves."""
-    return {zh[:24]: (en, zh) for en, zh in pairs(tomllib.loads(path.read_text("utf-8")))}
+    return {zh[:24]: (en, zh) for en, zh in pairs(from_toml(path))}
 
 
 PAIRS = {"rows": TABLES, **{path.stem: keyed(path) for path in QUESTIONS}}
