@@ -194,9 +194,10 @@ def pytest_terminal_summary(
     counts = {marker: sum(marker in r.keywords for r in skipped) for marker in OBSTACLES}
     config.stash[UNTESTED] = {marker: count for marker, count in counts.items() if count}
     ran = [report for kind in ("passed", "failed") for report in terminalreporter.getreports(kind)]
-    if any(Path(report.fspath).name == "test_size.py" for report in ran):
-        terminalreporter.section("lines of code of each package")
-        terminalreporter.write_line(size.report())
+    told = [told for report in ran for name, told in report.user_properties if name == size.LINES]
+    if told:
+        terminalreporter.section(size.LINES)
+        terminalreporter.write_line("\n".join(told))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

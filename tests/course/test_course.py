@@ -116,7 +116,11 @@ def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
         return subprocess.run(
             [sys.executable, *command],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(tmp_path),
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # to load them takes as long as the tests
+            },
             capture_output=True,
             text=True,
             encoding="utf-8",

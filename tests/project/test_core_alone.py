@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import forks
 import pytest
 import size
+from forks import Forks
 from test_architecture import MODULES, PATHS, ROOT, ring
 
 CEILING = 9000  # lines of code of the core
@@ -96,8 +98,20 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 
 @cache
+def begun() -> Forks:
+    """A Python that has loaded NumPy and none of us; warnings are errors."""
+    return Forks("import numpy", "-W", "error")
+
+
+@cache
 def printed(folder: Path, code: str) -> str:
     """What code prints with the engine of this folder."""
+    if forks.POSSIBLE:
+        others = f"[p for p in sys.path if p != {str(ROOT)!r}]"
+        place = f"import sys; sys.path[:] = [{str(folder)!r}, *{others}]"
+        status, said, told = begun().run(f"{place}\n{code}")
+        assert status == 0, told
+        return said
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         env={**os.environ, "PYTHONPATH": str(folder), "PYTHONUTF8": "1"},
@@ -144,7 +158,7 @@ def made(node: ast.AST) -> set[str]:
 def program(notebook: Path, beyond: set[str]) -> str:
     """The statements of a lesson that need none of these names, nor what is made with one."""
     cells = json.loads(notebook.read_text("utf-8"))["cells"]
-    missing, kept = {"viz", "lessons", "...", *beyond}, []
+    missing, kept = {"viz", "lessons", "get_ipython", "...", *beyond}, []
     for cell in cells:
         if cell["cell_type"] == "code":
             for statement in ast.parse("".join(cell["source"])).body:

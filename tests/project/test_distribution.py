@@ -60,6 +60,7 @@ def test_its_name_is_none_of_those_that_others_have() -> None:
     assert getattr(importlib.import_module(module), function) is command.main
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["minigrad", "viz"])
 @pytest.mark.parametrize(("language", "said"), [("en", "Another project's"), ("zh", "另一个也叫")])
 def test_the_lessons_do_not_begin_beside_another_project_of_that_name(
@@ -119,6 +120,7 @@ def test_a_file_of_the_learners_that_hides_minigrad_is_named(tmp_path: Path, fil
     assert "pip" not in told
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("file", ["viz.py", "viz/__init__.py"])
 @pytest.mark.parametrize("order", ["import minigrad, viz", "import viz, minigrad"])
 def test_a_file_of_the_learners_that_hides_viz_is_named(

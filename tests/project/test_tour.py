@@ -12,7 +12,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import forks
 import pytest
+from forks import Forks
 
 ROOT = Path(__file__).parents[2]
 MOST = {"minigrad": 1000, "viz": 620}  # lines of code that a tour asks anybody to read
@@ -120,19 +122,34 @@ def length(node: ast.stmt) -> int:
 
 
 @functools.cache
-def entered(package: str, code: str) -> set[tuple[str, str]]:
-    """The files and names of the functions of a package that a run enters."""
-    said = subprocess.run(
-        [sys.executable, "-c", RUN.replace("{0}", code)],
+def begun() -> Forks:
+    """A Python that has loaded the packages, without the fast paths."""
+    return Forks("import os; os.environ['MINIGRAD_PLAIN'] = '1'; import minigrad, viz")
+
+
+def traced(code: str) -> str:
+    """What a run enters, as a new Python prints it."""
+    program = RUN.replace("{0}", code)
+    if forks.POSSIBLE:
+        status, printed, told = begun().run(program, MINIGRAD_PLAIN="1")
+        assert status == 0, told
+        return printed
+    return subprocess.run(
+        [sys.executable, "-c", program],
         env={**os.environ, "MINIGRAD_PLAIN": "1"},
         cwd=ROOT,
         capture_output=True,
         text=True,
         encoding="utf-8",
         check=True,
-    )
+    ).stdout
+
+
+@functools.cache
+def entered(package: str, code: str) -> set[tuple[str, str]]:
+    """The files and names of the functions of a package that a run enters."""
     home = ROOT / package
-    pairs = [(Path(file), name) for file, name in json.loads(said.stdout)]
+    pairs = [(Path(file), name) for file, name in json.loads(traced(code))]
     return {
         (f.relative_to(home).as_posix(), name.partition(".<locals>")[0])
         for f, name in pairs
