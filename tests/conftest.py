@@ -83,7 +83,9 @@ def pages_of_views(tmp_path_factory: pytest.TempPathFactory) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Take few cases if so asked; fork the kernels of nbval, too: each notebook has its own."""
     config.pluginmanager.register(WithExamples())  # here, it is asked about all folders
-    if not any("::" in name for name in config.args):
+    named = any("::" in name for name in config.args)
+    covering.thorough = named or config.getoption("--all")
+    if not named:
         covering.at_most = config.getoption("--cases")
     if forks.POSSIBLE and config.getoption("nbval", False):
         import ipykernel.kernelspec

@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 
 at_most: int | None = None  # cases of a test, as --cases says; five times as many for `each`
+thorough = False  # with --all, or where a test is named: every pair, not each value once
 
 
 def examples(count: int) -> hypothesis.settings:
@@ -53,6 +54,18 @@ def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., 
         return tried
 
     return together
+
+
+def pairs(first: Iterable[Any], second: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """Pair each value of one list with each of another; unless `thorough`, only some.
+
+    The first value meets all others; each further one meets one of them, in turn.
+    """
+    first, second = [*first], [*second]
+    if thorough:
+        return [*itertools.product(first, second)]
+    rest = ((x, second[i % len(second)]) for i, x in enumerate(first) if i)
+    return [*((first[0], y) for y in second), *rest]
 
 
 def covering(cases: Sequence[dict[str, int]], names: Sequence[str], most: int) -> set[int]:
