@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import io
-import itertools
 import json
 import os
 import subprocess
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covering import each, examples
+from covering import each, examples, pairs
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import recipes
@@ -261,7 +260,7 @@ def test_random_graphs_keep_their_shapes_to_the_last_identity(recipe: Any, tmp_p
 @pytest.mark.parametrize("name", sorted(name for name, op in REGISTRY.items() if not op.effect))
 def test_every_operator_and_its_gradient_come_back(name: str, tmp_path: Path) -> None:
     op = REGISTRY[name]
-    for sample, form in itertools.product(op.samples, FORMS):
+    for sample, form in pairs(op.samples, FORMS):
         operands = draw(sample)
         with mg.Graph():
             y, xs = static(op, operands, sample.attrs, form)
