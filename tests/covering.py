@@ -63,7 +63,7 @@ def pairs(first: Iterable[Any], second: Iterable[Any]) -> list[tuple[Any, Any]]:
     The first value meets all others; each further one meets one of them, in turn.
     """
     first, second = [*first], [*second]
-    if thorough:
+    if thorough or not first:
         return [*itertools.product(first, second)]
     rest = ((x, second[i % len(second)]) for i, x in enumerate(first) if i)
     return [*((first[0], y) for y in second), *rest]
