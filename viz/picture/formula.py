@@ -15,7 +15,7 @@ from minigrad.core import REGISTRY, Attrs, Op, Spec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import state
 from minigrad.static import Graph, Node, without_listeners
-from viz.picture.boxes import GIVEN, Picture, repeated
+from viz.picture.boxes import GIVEN, Picture, paths, repeated
 from viz.picture.calls import LOOPS
 from viz.words.text import Pair, row
 
@@ -81,17 +81,19 @@ def _texts(picture: Picture, body: str = "", given: Sequence[str] = ()) -> dict[
     """Return the formula of each node outside all bodies, or of a body with these inputs."""
     engine, inputs = {i: node for node, i in picture.ids.items()}, iter(given)
     texts: dict[str, str] = {}
-    own = (n for n in picture.nodes if (n.group if n.group in picture.owners else "") == body)
+    owned = picture.owners.keys()
+    own = (n for n in picture.nodes if max({*paths(n.group)} & owned, key=len, default="") == body)
     for n in own:
         texts[n.id] = next(inputs, n.label) if body and n.kind == "input" else n.label
         if n.kind == "operator" and n.id in engine:
             node, read = engine[n.id], [texts[i] for i in n.inputs]
             bodies = [path for path, i in picture.owners.items() if i == n.id and n.op == "Cond"]
-            arms = [[*_texts(picture, path, read[1:]).values()][-1] for path in bodies]
+            # Which of several operands an arm reads is not told.
+            arms = [[*_texts(picture, p, read[1:]).values()][-1] for p in bodies if not read[2:]]
             text = forward(node.op, read, node.attrs)
             text = "{0} if {2} else {1}".format(*arms, read[0]) if arms else text
-            known = len(text) <= LONGEST and all([*read, *arms])
-            texts[n.id] = text if known else n.name  # of what is too long its name, if it has one
+            # Of what is too long its name is written, if it has one.
+            texts[n.id] = text if len(text) <= LONGEST and all([*read, *arms]) else n.name
     return texts
 
 
