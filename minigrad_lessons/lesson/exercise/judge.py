@@ -254,7 +254,7 @@ def value_text(name: str, value: Pair | str, want: Pair | str) -> Pair:
         return row("exercise_no_error", want=name.split()[0])
     found = re.fullmatch(r"EVENTS\[(\d+)\]\[2\]\[(\d+)\]", name)
     event, place = (int(n) + 1 for n in found.groups()) if found else (0, 0)
-    op = name.removeprefix("built.count('").removesuffix("')")
+    op = re.sub(r"^built\.count\('(.*)'\)$", r"\1", name)
     key = "exercise_operand" if found else "exercise_built" if op != name else "exercise_value"
     english, chinese = row(key, name=op, value=value, want=want, event=event, place=place)
     return english, re.sub("(?<=得到|应为) (?=[一字])", "", chinese)
