@@ -42,14 +42,14 @@ CAUGHT = (
 def message_facts(made: Names, engine: ModuleType) -> Names:
     """Return which words the text has, the order of its shapes, and the two lines it names."""
     text, kind = str(made["text"]), type(made["text"]).__name__
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in text.split("\n")]
     facts: Names = {"type(text).__name__": Unquoted(kind)}
     facts |= {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
     facts |= {f"{word!r} in line 1": word in lines[0] for word in (*WORDS[:5], *SHAPES)}
     shapes = re.findall(r"(?<!\w)\((?:\d+,(?: \d+)?)?\)", text)
     facts["numpy_error in line 1"] = str(made["numpy_error"]).strip() in lines[0]
     facts["shapes"] = [Unquoted(shape) for shape in shapes if shape in (*SHAPES, "()")]
-    facts["len(text.splitlines())"] = len(lines)
+    facts[r"len(text.split('\n'))"] = len(lines)
     for word, found in zip(("built:", "run:"), lines[1:], strict=False):
         facts[f"{word} …"] = found.partition(word)[2].strip()
     return facts
