@@ -174,9 +174,7 @@ def alive(html: str) -> str:
     pieces[::2] = (
         re.sub(r"(?<=\d) × (?=\d)", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", p) for p in pieces[::2]
     )
-    return re.sub(
-        r"(<math>.*?</math>[，。；：、！？）])", r'<span class="tied">\1</span>', "".join(pieces)
-    )
+    return "".join(pieces)
 
 
 def stacked(found: re.Match[str]) -> str:

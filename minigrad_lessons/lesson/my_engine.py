@@ -212,8 +212,6 @@ def backward(y, seed, values):  # yours
 class Tensor(Node):
     """A node that has its value from the start; what reads it is computed at once."""
 
-    recording = True
-
     def __init__(self, value, requires_grad=False, op="Leaf", inputs=(), **attrs):
         super().__init__(op, inputs, **attrs)
         self.value, self.requires_grad, self.grad = np.asarray(value), requires_grad, None
@@ -243,7 +241,7 @@ def walk_back(self):  # yours
         node.inputs = ()
 
 
-Tensor.apply, Tensor.backward = at_once, walk_back
+Tensor.recording, Tensor.apply, Tensor.backward = True, at_once, walk_back
 
 
 @contextlib.contextmanager

@@ -210,7 +210,7 @@ def test_an_answer_unfolds_without_a_kernel_and_says_in_words_what_it_is_worth(
         page.locator(".mg-ask").nth(1).locator("summary").nth(i) for i in range(3)
     )
     assert chosen.inner_text() == "B 7 your answer"
-    assert missed.inner_text() == "C 4 ✓", "and the right one marked"
+    assert missed.inner_text() == "C 4 ✓ the right answer", "and the right one marked"
     fill = "e => getComputedStyle(e.parentElement).backgroundColor"
     looks = [e.evaluate(fill) for e in (other, chosen, missed)]
     assert len({*looks}) == 3, "wrong, right, and one that was not chosen"
@@ -241,7 +241,7 @@ def test_a_slider_of_a_saved_page_shows_what_the_kernel_would(
     path = player.save(tmp_path / "page.html")
     assert path.stat().st_size < 1_000_000
     page.goto(path.as_uri())
-    assert "computes the others itself" in page.locator(".mg-page-note").inner_text()
+    assert "The others it computes" in page.locator(".mg-page-note").inner_text()
     fields = page.locator(".mg-inputs input")
     assert all(fields.nth(i).is_enabled() for i in range(fields.count()))
     step, low = (float(fields.first.get_attribute(key) or "nan") for key in ("step", "min"))

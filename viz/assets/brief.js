@@ -218,7 +218,7 @@ function brief(g, scale) {
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - (name === "grad" ? 3 : 1) * BRIEF.edge, digits) }));
   const low = most < lines.filter(({ text }) => text).length && (most === 1 ? !strip : g.matches(".mg-compact"));
-  const beside = (low || (board && most === 2 && g.matches(":not(.mg-kind-constant):has(> .mg-word)"))) && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
+  const beside = (low || (board && most === 2 && g.matches(":not(.mg-kind-constant)") && g.querySelector(":scope > .mg-word"))) && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
   if (beside) lines[1].text = "";
   else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
