@@ -9,9 +9,10 @@ const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixe
 const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
-const [ALL, ENOUGH] = [5, 3]; // digits: more than any number has; and as many as are left of one that has room for them
+const [ALL, ENOUGH, POWER] = [5, 3, 2]; // digits: more than any number has; as many as are left of one that has room for them; and of one with a power of ten
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 const [GENEROUS, LEADING] = [[15, 14, 13], 3]; // sizes of letters, if all cards of a player have room for them, and between their lines
+const SMALLER = 0.5; // the share of bars beside numbers that have none
 const STRETCHED = 2; // how many times as long or as high as it is a tensor of many cells may become
 const [ROOMY_CARD, AIRY] = [76, 3]; // pixels of a card with tensors that has room for air, and of this
 const CLOSE = 28; // and of one whose name is just above its numbers
@@ -45,13 +46,14 @@ function shortened(text, wide) {
 function rounded(text, wide, digits) {
   const [, sign, number] = text.match(/^(∂ )?(-?[\d.]+(?:e[-+]?\d+)?)$/) ?? [];
   if (!number) return written(text) <= wide ? text : "";
-  const most = /e/.test(number) ? [4, 3, 2, 1] : /\./.test(number) ? [4, 3, 2] : [4, 3];
   const precise = (/** @type {number} */ to) => `${sign ?? ""}${number.replace(/^[^e]+/, (own) => String(Number(Number(own).toPrecision(to))))}`;
+  if (/e/.test(number)) text = precise(POWER);
+  const most = /e/.test(number) ? [1] : /\./.test(number) ? [4, 3, 2] : [4, 3];
   const need = written(text) <= wide ? ALL : most.find((to) => written(precise(to)) <= wide);
   if (!need) return "";
   digits.need = Math.min(digits.need, need);
   const to = Math.min(need, /[.e]/.test(number) ? digits.most : ALL);
-  return to < ALL ? precise(to) : text;
+  return to < ALL && !(/e/.test(number) && to > POWER) ? precise(to) : text;
 }
 
 /** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide @param {Digits} digits */
@@ -259,7 +261,7 @@ function brief(g, scale) {
     g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
   const at = `translate(${from + wide / 2} ${above + high / 2}) scale(${1 / scale})`;
   const roomy = slots.length || (strip && pair) || word ? 0 : GENEROUS.find((font) =>
-    shown.length * (font + LEADING) + calls + spare <= high * scale && shown.every(({ text }) => written(text) * (font / BRIEF.font) <= room));
+    shown.length * (font + LEADING) + calls + spare <= high * scale && shown.every(({ text }) => written(text) * (font / BRIEF.font) <= room - 4 * BRIEF.edge));
   const group = shape("g", { class: larger ? "mg-short mg-larger" : "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most, "data-roomy": roomy ?? 0 }, g);
   if (larger) /** @type {SVGElement} */ (group).style.setProperty("--mg-letters", `${letters}px`);
   const pitch = larger ? letters + LEADING : line;
@@ -300,21 +302,21 @@ function cellsOf(grid, { x, y, ...by }, scale, digits) {
   const alone = bars(grid) && down < DIGIT + SLIVER; // without bars beneath, each as wide as it is long
   const line = bars(grid) && !alone ? DIGIT : down; // of bars the numbers lie above
   const own = { most: digits.most, need: ALL };
+  if (alone) { // what follows on each other is one text
+    const joined = (/** @type {number} */ most) => rows[0].map((number) => rounded(number, Infinity, { most, need: ALL })).join(", ");
+    const need = down < LOW ? 0 : [ALL, 4, ENOUGH, 2].find((most) => written(joined(most)) + SIDES <= broad);
+    digits.need = Math.min(digits.need, need || ALL, ENOUGH);
+    return need ? [{ x: x * scale + broad / 2, y: y * scale + down / 2 + BRIEF.font * 0.35, text: joined(Math.min(digits.most, need)) }] : null;
+  }
   const write = () => rows.flatMap((row, k) => {
-    const shares = row.map((number) => (alone ? written(number) + SIDES : 1));
-    const unit = broad / shares.reduce((a, b) => a + b, 0);
-    let from = x * scale;
-    return row.map((number, i) => {
-      const across = shares[i] * unit;
-      from += across;
-      return { x: from - across / 2, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35, text: down < (alone ? LOW : CELL) ? "" : rounded(number, across - (number.length > LENGTHY ? 2 : 1) * SIDES, own) };
-    });
+    const across = broad / row.length;
+    return row.map((number, i) => ({ x: x * scale + (i + 0.5) * across, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35,
+      text: down < CELL ? "" : rounded(number, across - (number.length > LENGTHY ? 2 : 1) * SIDES, own) }));
   });
   write();
   digits.need = Math.min(digits.need, own.need, grid ? ENOUGH : ALL); // a row holds no more of its numbers
   own.most = Math.min(own.most, own.need); // of one tensor all have as many
   const found = write();
-  if (alone && found.every(({ text }) => text)) for (const cell of found.slice(0, -1)) cell.text += ","; // or they would be read as one
   return found.every(({ text }) => text) ? found : null;
 }
 
@@ -366,7 +368,7 @@ function enlarge(slots, wide, high, scale, top) {
   const filled = (/** @type {number} */ columns, /** @type {number} */ part, /** @type {number} */ by) =>
     [((wide - edge) / columns - edge) / SWATCH_WIDE, part / SWATCH_HIGH].map((most) => Math.min(most, STRETCHED * by)); // many cells fill it, too
   const placed = (/** @type {{columns: number, each: number, by: number}} */ { columns, each, by }, least = need) => {
-    const shares = numbers.map((grid) => (few && columns > 1 ? breadth(grid) : 1));
+    const shares = numbers.map((grid, i) => (few && columns > 1 ? breadth(grid) * (i && bars(grid) ? SMALLER : 1) : 1));
     const first = columns === 1 && slots.length > 1 ? Math.max(each, least) : each;
     let left = edge / 2;
     return slots.map((_, i) => {

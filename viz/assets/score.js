@@ -29,7 +29,7 @@ const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
-const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that one is higher that was built and ran at once
+const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
 const [COMB, TOOTH] = [3.5, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of them it takes
 const LONE = 5; // pixels of a mark that is in no band, where others are
 const TURN = 28; // pixels from one turn of what follows on what to the next, at least; else it is cloth
@@ -271,7 +271,8 @@ function staff(place, lane, data) {
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));
       names.forEach((name, i) => {
-        name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, at.top + row * (i + 0.5) - 8))}px`;
+        const lowest = row < READABLE ? high - FOOT - 16 : Infinity;
+        name.style.top = `${Math.max(0, Math.min(lowest, at.top + row * (i + 0.5) - 8))}px`;
       });
       for (const { row: i, box } of untaken) { // behind the mark of its birth, where no arrow to the other one passes
         const born = notes.find(([, row]) => row === i)?.[0] ?? 0;
@@ -280,15 +281,19 @@ function staff(place, lane, data) {
       if (ended) Object.assign(ended.style, { top: `${at.top + (row * rows) / 2 - 8}px`, left: `${left + (over + 1) * column + 10}px` });
       lane.phases.forEach(([kind, start, end], i) => {
         const { style, classList } = phases[i];
+        const room = brief.get(kind);
+        const [next, , until = 0] = lane.phases[i + 1] ?? [];
+        if (kind === "build" && next === "gradients" && brief.get(next) === "mg-bare") end = until; // ∂ nodes are built with it
+        const within = kind === "gradients" && room === "mg-bare" && lane.phases[i - 1]?.[0] === "build";
+        classList.toggle("mg-within", within);
         const from = left + (start + 0.04) * column;
         const width = Math.min((end - start + 0.92) * column, lane.columns ? Infinity : left + (data.frames.length - 0.5) * column - BESIDE_HEAD - from); // beside the playhead at its end
         style.left = `${from}px`;
         style.top = `${at.top + row * rows + 4}px`;
         style.width = `${width}px`;
-        const room = brief.get(kind);
         classList.toggle("mg-two", room === "mg-two");
         classList.toggle("mg-bare", room === "mg-bare");
-        classList.toggle("mg-sliver", width < (room === "mg-bare" ? OF_MARK : 0));
+        classList.toggle("mg-sliver", within || width < (room === "mg-bare" ? OF_MARK : 0));
         classList.toggle("mg-hair", width < HAIR);
       });
       called.forEach((each, i) => {
@@ -372,8 +377,10 @@ const fitting = (room, letter) => Math.floor(room / letter + 0.01);
 function short(code, most) {
   if (code.length <= most) return code;
   const [own, left] = [code.replace(/^return /, ""), Math.max(0, most - 1)];
+  const last = /^\w+(\.\w+)+$/.test(own) ? own.split(".").pop() ?? own : own;
   if (own.length <= most) return own;
-  return /^\w+(\.\w+)+$/.test(own) ? `…${own.slice(own.length - left)}` : `${own.slice(0, left)}…`;
+  if (last.length <= most) return last;
+  return last === own ? `${own.slice(0, left)}…` : `…${own.slice(own.length - left)}`;
 }
 
 /** Constants are dots beside what reads them. @param {Note} note */
@@ -438,7 +445,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
   lines.replaceChildren();
   past.replaceChildren();
   if (!thin) shape("path", { class: "mg-rows-of", d: rows.map((_, i) => `M${at.left} ${row(i)}H${columns ? x(data.frames.length - 0.5) : at.wide}`).join("") }, rest);
-  shape("path", { class: "mg-notes-to-come", d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
+  shape("path", { class: "mg-notes-to-come", "stroke-width": small ? Math.min(2, at.column) : 6, d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
   // A node that was built first holds no value until it runs; in a column for each call, of that call.
   const held = lives.map(([i, start]) => (plan ? notes.find((note) => note[1] === i && note[2] === "run" && note[5] >= start && drawnLarge(note))?.[5] : start));
   const last = (/** @type {number} */ end) => x(end) + at.column * 0.4;
@@ -448,6 +455,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     const life = shape("path", { class: `mg-lives mg-lives-${look}`, d: paths.join("") }, lines);
     if (thin) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt" });
     life.classList.toggle("mg-broad", thin);
+    life.classList.toggle("mg-blunt", small && look === "run");
   }
   for (const [k, [kind, start, end]] of phases.entries()) {
     const back = kind === "backward" ? -1 : 1;
@@ -480,12 +488,12 @@ function dots(notes, at, parent, phases) {
     shape("path", { class: "mg-dots mg-dots-gradient mg-dots-between", d: back.join("") }, parent);
   }
   for (const [kind, look, more] of looks)
-    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, (kind === "both" ? BAND_EDGE : more) / 2, banded))
+    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, Math.min(0, more) / 2, banded))
       if (d) {
         const band = wide > 2 * at.radius;
         const lower = band && kind === "both" && look === "run"; // what was built and ran at once is both, one above the other
-        const path = shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, lower ? (wide + BAND_EDGE) / 2 : wide + more), "stroke-linecap": band ? "butt" : "round" }, parent);
-        if (lower) path.setAttribute("transform", `translate(0 ${(wide + BAND_EDGE) / 4})`);
+        const path = shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, lower ? wide / 2 : wide + (band ? Math.min(0, more) : more)), "stroke-linecap": band ? "butt" : "round" }, parent);
+        if (lower) path.setAttribute("transform", `translate(0 ${wide / 4})`);
       }
 }
 
@@ -522,7 +530,7 @@ function middleRuns(all, start, end, { left, column }) {
 /** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {[number, number][][]} all @param {Place} at @param {number} more pixels at the ends of a band @param {boolean} banded @returns {[string, number][]} */
 function joined(all, at, more, banded) {
   const [alone, long] = ["", ""].map(() => /** @type {string[]} */ ([]));
-  const end = Math.max(at.column / 2, at.radius);
+  const end = at.column / 2;
   const line = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) => long.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`);
   for (const places of all) {
     const [[from, y], [to]] = [places[0], places[places.length - 1]];
