@@ -164,11 +164,11 @@ class Layout:
     @property
     def graph(self) -> float:
         """How wide the graph is."""
-        return self.width - 40 if self.phone else self.width * 0.285
+        return self.width - 40 if self.phone else self.width * 0.28
 
     @property
     def axis(self) -> float:
-        return 10 if self.phone else self.graph + 199
+        return 10 if self.phone else self.graph + 203
 
     @property
     def row(self) -> float:
@@ -177,7 +177,7 @@ class Layout:
     @property
     def top(self) -> float:
         """Where the rows begin, from the top of a lane."""
-        return HEAD + (156 if self.phone else 0)
+        return HEAD + (172 if self.phone else 0)
 
     @property
     def high(self) -> float:
@@ -288,7 +288,7 @@ class Drawn:
         names = {n.id: SIGNS.get(n.op, "x") for n in staff.film.picture.nodes}
         dynamic = staff.film.picture.kind == "dynamic"
         phases = list(staff.phases())
-        found, cards = [], self.layout.cards()
+        found, cards = [self.ghosts(0)], self.layout.cards()
         for number, (kind, start, end) in enumerate(phases):
             until = at(end + 1) if dynamic or number + 1 < len(phases) else None
             if dynamic and number:
@@ -320,8 +320,8 @@ class Drawn:
         x, y, wide, high = spot
         look = look or ("given" if sign == "x" and value else "ran" if value else "plan")
         middle = y + high / 2 + 7
-        number = _words(f"b in {look}", x + wide - 9, middle, value, "end") if value else ""
-        return _rect(f"card {look}", *spot) + _words(f"in {look}", x + 9, middle, sign) + number
+        number = _words(f"b in {look}", x + wide - 7, middle, value, "end") if value else ""
+        return _rect(f"card {look}", *spot) + _words(f"in {look}", x + 8, middle, sign) + number
 
     def links(self, sign: str) -> str:
         """What an operator reads: its arrows, and its constant."""
@@ -341,11 +341,11 @@ class Drawn:
         return ""
 
     def ghosts(self, count: int) -> str:
-        """The graphs before, thrown away."""
+        """The graphs before, thrown away, and the places of the next one."""
         return "".join(
-            _rect("ghost", x + 6 * n, y - 7 * n, wide, high)
-            for n in range(count, 0, -1)
-            for x, y, wide, high in list(self.layout.cards().values())[:3]
+            _rect("ghost" if n else "ghost to-come", x + 3 * n, y - 7 * n, wide, high)
+            for n in range(count, -1, -1)
+            for x, y, wide, high in self.layout.cards().values()
         )
 
     # the score
@@ -354,7 +354,7 @@ class Drawn:
         lay, dynamic = self.layout, staff.film.picture.kind == "dynamic"
         behind, names, past, stairs, boxes = [], [], [], [], []
         for i, row in enumerate(staff.score.rows):
-            y, left = self.y(i), lay.axis - 163
+            y, left = self.y(i), lay.axis - 169
             line = lay.axis if lay.phone else left + CODE * 1.066 * len(row.label) + 8
             behind.append(f'<path class="hair" d="M{line:g} {y:g}H{lay.width - 12}"/>')
             lit = _rect("lit", left - 6, y - 14, line - left, 28)
@@ -384,21 +384,22 @@ class Drawn:
                 stair = f'<path class="stair {kind}" d="M{one}L{other}"/>'
                 stairs.append(_when(stair, at(column)))
             left, said = self.x(start) - self.column * 0.44, self.say(kind)
-            for now in range(start, end + 1):  # the box grows, and has its word once there is room
+            for now in range(start, end + 1):  # the box grows, once there is room for its word
                 far = self.x(now) + self.column * 0.44 - left
                 box = _rect(f"phase {kind}", left, foot, far, 26)
-                if far > wide(said, 13) or now == end:
-                    box += _words("b small", left + far / 2, foot + 18, said, "middle")
+                if far <= wide(said, 13) + 8 and now < end:
+                    continue
+                box += _words("b small", left + far / 2, foot + 18, said, "middle")
                 boxes.append(_when(box, at(now), at(now + 1) if now < end else None))
         if end + 1 < self.columns:
             done = _words("soft small", self.x(end + 0.7), foot + 18, self.say("done"))
             boxes.append(_when(done, at(end + 1)))
         marks = [self.mark(column, note) for column, note in notes]
-        x = self.x(self.columns - 0.5) + 4
+        x = self.x(self.columns - 0.5)
         head = f'<path class="playhead" d="M{x:g} {lay.top:g}V{foot:g}"/>'
         clip = '<g clip-path="url(#past)">'
         parts = [*behind, clip, *past, "</g>", *stairs, clip, *marks, "</g>", *boxes]
-        return "".join([*parts, *([head, *names] if lay.phone else [*names, head])])
+        return "".join([*parts, *names, head])
 
     def line(self, look: str, row: int, start: float, end: float) -> str:
         return f'<path class="life {look}" d="M{start:g} {self.y(row):g}H{end:g}"/>'

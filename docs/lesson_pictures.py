@@ -43,7 +43,7 @@ RATIOS = Path(__file__).parents[1] / "notebooks" / "pictures" / "ratios.json"
 
 
 def control_flow() -> list[Part]:
-    """A Cond with both branches; on a phone each of them beneath it."""
+    """A Cond, and beneath it what its branches hold: beside each other, or on a phone below."""
     with mg.Graph():
         x = mg.placeholder("x", shape=())
         y = mg.cond(x > 0, lambda: 2 * x, lambda: x - 1)
@@ -52,15 +52,15 @@ def control_flow() -> list[Part]:
         "Both branches are in the graph. Fed 5, it runs one of them.",
         "两个分支都在图里；馈送 5，只运行其中一个。",
     )
+    # In one drawing the arrows from x to both branches would go round everything else.
     whole = film.view(film.picture.groups)
-    if WIDTHS[-1] == WIDE:
-        return [(said, _drawn(film, whole))]
     arms = [{n.id for n in whole.nodes if n.group.endswith(arm)} for arm in ARMS]
     around = {n.id for n in whole.nodes} - arms[0] - arms[1]
     told = ("then: it ran", "成立时：运行了"), ("else: it didn't run", "否则：没有运行")
     bare = replace(whole, nodes=tuple(replace(n, group="") for n in whole.nodes))
-    drawn = (_drawn(film, bare.part(arm)) for arm in arms)
-    return [(said, _drawn(film, whole.part(around))), *zip(told, drawn, strict=True)]
+    branches = list(zip(told, (_drawn(film, bare.part(arm)) for arm in arms), strict=True))
+    first = (said, _drawn(film, whole.part(around)))
+    return [first, *branches] if WIDTHS[-1] < WIDE else [first, _beside_each_other(branches)]
 
 
 def shapes() -> list[Part]:
@@ -239,15 +239,25 @@ def _below_each_other(parts: Sequence[Part], language: int) -> str:
         for line in lines:
             inside += f'<text class="mg-name" x="{EDGE}" y="{low + 22}">{escape(line)}</text>'
             low += LINE
-        low -= LINE
-        inside += svg.replace("<svg ", f'<svg x="0" y="{low + ABOVE}" ', 1)
-        low += ABOVE + high + BETWEEN
+        low, above = (low - LINE, ABOVE) if said[language] else (low - LINE * len(lines), 0)
+        inside += svg.replace("<svg ", f'<svg x="0" y="{low + above}" ', 1)
+        low += above + high + BETWEEN
         width = max(width, wide, *(measured(line, 14) + 2 * EDGE for line in lines))
     high = low - BETWEEN + EDGE
     return (
         f'<svg class="mg-svg" width="{width:.0f}" height="{high:.0f}" '
         f'viewBox="0 0 {width:.0f} {high:.0f}">{inside}</svg>'
     )
+
+
+def _beside_each_other(parts: Sequence[Part]) -> Part:
+    """The parts as one, each in a column of its own."""
+    inside, high, column = "", 0.0, WIDTHS[-1] / len(parts)
+    for k, part in enumerate(parts):
+        svg = _below_each_other([part], LANGUAGES.index(get_language()))
+        high = max(high, float(re.findall(r'height="([\d.]+)"', svg)[0]))
+        inside += svg.replace("<svg ", f'<svg x="{column * k:g}" ', 1)
+    return ("", ""), _svg(WIDTHS[-1], high, inside)
 
 
 def _graph(obj: Any, values: bool = True, fold: bool | None = None) -> str:

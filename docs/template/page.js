@@ -49,16 +49,28 @@ document.querySelectorAll(".mg-ask-question, h2, h3").forEach((head) => {
   }
 });
 
-// Pictures play once; another address of the same picture plays it again.
+// Pictures play once; another address of the same picture plays it again. Those who ask for less
+// motion have the end before them until they press: an image doesn't hear what its page is told.
+const MOVES = "(prefers-reduced-motion: no-preference)";
+const calm = !matchMedia(MOVES).matches;
 document.querySelectorAll(".again").forEach((again) => {
   const forms = [...again.closest("p").querySelectorAll("source, img")].map((form) => {
     const name = form.localName === "img" ? "src" : "srcset";
-    return { form, name, address: form[name].split(/;base64,/)[1] };
+    const svg = atob(form[name].split(/;base64,/)[1]);
+    return { form, name, svg, ends: Math.max(...[...svg.matchAll(/(?:duration|delay):([\d.]+)s/g)].map((found) => Number(found[1]))) };
   });
   let count = 0;
+  const play = (when) => {
+    for (const { form, name, svg } of forms) form[name] = `data:image/svg+xml;play=${count};base64,${btoa(svg.replaceAll(MOVES, when))}`;
+  };
+  if (calm) play("not all");
+  else {
+    again.style.visibility = "hidden"; // nothing is said of again before it is over
+    setTimeout(() => { again.style.visibility = ""; }, 1000 * Math.max(...forms.map(({ ends }) => ends)));
+  }
   again.addEventListener("click", () => {
     count += 1;
-    for (const { form, name, address } of forms) form[name] = `data:image/svg+xml;play=${count};base64,${address}`;
+    play("all");
   });
 });
 
