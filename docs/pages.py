@@ -168,6 +168,7 @@ def alive(html: str) -> str:
     pieces[::2] = (
         re.sub(r"(?<=\d) × (?=\d)", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", p) for p in pieces[::2]
     )
+    pieces[::2] = (p.replace(" · ", "\N{NO-BREAK SPACE}· ") for p in pieces[::2])  # ends its line
     return "".join(pieces)
 
 
