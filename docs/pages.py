@@ -155,6 +155,11 @@ def prose(text: str, language: str) -> str:
     return re.sub(rf"(?<=[.。])[^.。]*(?:{NOTEBOOK})[^.。]*[.。]", "", LINKS.sub("", half))
 
 
+MARKED = re.compile(
+    "(<math>(?:(?!</math>).)*</math>[，。：；、！？）])"
+)  # no line begins with a mark
+
+
 def alive(html: str) -> str:
     """Prose as nbconvert gives it, with MathML for formulas, and buttons that play a picture again.
 
@@ -165,6 +170,7 @@ def alive(html: str) -> str:
     html = re.sub(r'<a href="pictures/[^"]*">(.*?)</a>', AGAIN, html)
     pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>)", html, flags=re.DOTALL)  # code: odd places
     pieces[::2] = (re.sub(r"\$([^$]+)\$", lambda m: mathml(m[1]), p) for p in pieces[::2])
+    pieces[::2] = (MARKED.sub(r'<span class="marked">\1</span>', p) for p in pieces[::2])
     pieces[::2] = (
         re.sub(r"(?<=\d) × (?=\d)", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", p) for p in pieces[::2]
     )
