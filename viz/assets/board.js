@@ -1,7 +1,7 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
 const CODE = 19.5; // pixels of a line of code
 const PANE = { aside: 24, above: 22, chart: 16, title: 28, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
-const GROWN = 1.4; // times its size that a drawing takes which stands beside no other
+const GROWN = 1.6; // times its size that a drawing takes which stands beside no other
 const SLOW = 1200; // milliseconds of a step
 const COUNTED = /(?<=\d) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=-?\d)|(?<=[,:] \d) (?=[a-z])|(?<=[a-z]) (?=-?[\d.]+(?: [✗!])?,)|(?<=→ \d+) (?=[a-z])|(?<=[a-z]) (?=\d+ →)| (?=→)|(?<=[→·]) /g; // spaces between a number and what it counts or becomes, at which no line ends
 const [LEAST, SCANT] = [150, 190]; // pixels of the drawings, however much stands around them, and up to which they are alone

@@ -6,6 +6,7 @@ const ROUNDED = 5; // beside the name of a reference, whose ends are round
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
 const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one on a cell, of one that is alone, and of bars below it
+const BREATH = 2.5; // pixels, at most, from numbers to the bars beneath them
 const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
@@ -59,7 +60,8 @@ function rounded(text, wide, digits) {
 /** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide @param {Digits} digits */
 function besideName(name, value, wide, digits) {
   const left = wide - written(name) - (/^[✗!]/.test(value) ? 5 : 2.5) * BRIEF.edge; // two signs need a gap
-  return name && rounded(value.replace(" ", ""), left, digits);
+  const tight = value.replace(" ", "");
+  return name && rounded(tight, left - (/\d\.\d/.test(tight) ? SIDES : 0), digits); // one digit less is better than one at the border
 }
 
 /**
@@ -328,8 +330,10 @@ const bars = (grid) => Boolean(grid) && !grid.includes(";");
  * @param {Element} slot @param {{x: number, y: number, across: number, down: number}} place @param {number} scale
  */
 function beneath(slot, { x, y, across, down }, scale) {
-  const [all, left] = [down * SWATCH_HIGH * scale, down * SWATCH_HIGH * scale - DIGIT];
-  const low = `translate(${x.toFixed(1)},${(y + DIGIT / scale).toFixed(1)}) scale(${across.toFixed(3)} ${((down * left) / all).toFixed(3)})`;
+  const all = down * SWATCH_HIGH * scale;
+  const above = DIGIT + Math.min(BREATH, Math.max(0, all - DIGIT - SLIVER) / 4); // as much as numbers take, and some air where there is room
+  const left = all - above;
+  const low = `translate(${x.toFixed(1)},${(y + above / scale).toFixed(1)}) scale(${across.toFixed(3)} ${((down * left) / all).toFixed(3)})`;
   setPlace(slot, left < SLIVER ? "scale(0)" : low);
 }
 

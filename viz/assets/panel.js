@@ -182,12 +182,16 @@ function pane(data, parent, choose, scale, each) {
 }
 
 /**
- * Draw each arrow that bends one way and then the other as the flattest arc that clears all cards; one that bends often,
- * as the arc that is most like it.
+ * Draw each arrow that bends one way and then the other as the flattest arc that clears all cards, and frames that it cleared;
+ * one that bends often, as the arc that is most like it.
  * @param {HTMLElement} drawing
  */
 function unbend(drawing) {
   const cards = [...drawing.querySelectorAll("g.node, .mg-ref")].map(extent);
+  const frames = [...drawing.querySelectorAll("g.cluster > .mg-frame")].map((frame) => {
+    const [[x], [y], [wide], [high]] = ["x", "y", "width", "height"].map((name) => numbers(frame, name));
+    return { left: x, top: y, right: x + wide, bottom: y + high };
+  });
   const [left, top, right, bottom] = numbers(drawing.querySelector("svg"), "viewBox");
   for (const g of drawing.querySelectorAll("g.edge")) {
     const [line, tip] = ["line", "tip"].map((part) => g.querySelector(`path.mg-${part}`));
@@ -201,7 +205,8 @@ function unbend(drawing) {
     const far = (/** @type {Point} */ p) => Math.hypot(p.x - base.x, p.y - base.y);
     const end = corners.reduce((a, b) => (far(b) > far(a) ? b : a));
     const own = cards.filter((card) => [start, end].some((p) => within(p, card, 2)));
-    const free = (/** @type {Point[]} */ curve) => sampled(curve).every((p) => p.x > left && p.x < right && p.y > top && p.y < bottom && !cards.some((card) => within(p, card, own.includes(card) ? 0 : EDGE / 2)));
+    const cleared = frames.filter((frame) => !way.some((p) => within(p, frame, 0)));
+    const free = (/** @type {Point[]} */ curve) => sampled(curve).every((p) => p.x > left && p.x < right && p.y > top && p.y < bottom && !cards.some((card) => within(p, card, own.includes(card) ? 0 : EDGE / 2)) && !cleared.some((frame) => within(p, frame, 0)));
     const chord = Math.hypot(end.x - start.x, end.y - start.y);
     const deep = stops.map((p) => ((end.x - start.x) * (p.y - start.y) - (end.y - start.y) * (p.x - start.x)) / chord).reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a));
     const bows = wavers ? BOWS : [...BOWS].sort((a, b) => Math.abs(a - deep) - Math.abs(b - deep));

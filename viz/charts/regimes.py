@@ -106,10 +106,9 @@ def _draw(
         look: dict[str, Any] = {"mfc": theme.TOKENS["paper"][0], "mec": color, "ms": 6, "zorder": 3}
         unsure = (low <= 1) & (high >= 1)  # hollow
         axes.plot(sizes[unsure], middle[unsure], line.get_marker(), color=color, **look)
-    axes.margins(x=0.65 * WORD / axes_width(axes))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log", xmargin=0.85 * WORD / axes_width(axes))
     left, right = axes.get_xlim()
+    axes.set_xlim(left, right := right / (right / left) ** (0.4 * WORD / axes_width(axes)))
     near = (right / left) ** (WORD / axes_width(axes))
     ticks: list[float] = []  # the sizes that were measured, where each has room
     for size in sorted({*every}, reverse=True):

@@ -200,7 +200,7 @@ def _bars(
                 numbered.add(number)
                 name, letters = str(number), LISTED
             if len(name) <= letters:
-                place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
+                place: dict[str, Any] = {"ha": "center", "va": "center_baseline", "size": TICK}
                 axes.text(start + length / 2, device, name, **place)
     return numbered
 
@@ -213,7 +213,7 @@ def _draw_serial(axes: mpl.Axes, schedule: Schedule, scale: float) -> None:
     soft, line, card = (theme.TOKENS[name][0] for name in ("soft", "line", "card"))
     low = schedule.devices - 0.24
     axes.broken_barh(bars, (low, 0.48), facecolor=card, edgecolor=line, lw=0.8, label=ALONE)
-    place: dict[str, Any] = {"va": "center", "size": TICK, "color": soft}
+    place: dict[str, Any] = {"va": "center_baseline", "size": TICK, "color": soft}
     for (begin, length), t in zip(bars, schedule.tasks, strict=True):
         name = t.node.name.split("/")[-1]
         if len(name) * NAMED < length / ends[-1] * axes_width(axes):

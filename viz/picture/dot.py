@@ -41,9 +41,10 @@ def dot(
         node_attr={"shape": "box", "style": "rounded", "fixedsize": "true", "fontsize": "10"},
         edge_attr={"fontname": FONTS, "fontsize": "12", "arrowsize": "0.7"},
     )
-    clusters = {path: _cluster(i, path) for i, path in enumerate(picture.groups)}
-    # From left to right references are first: next to what is straight on, with inputs around them.
     down = rankdir == "TB"
+    bodies = () if down else picture.owners  # downwards they would be too wide
+    clusters = {p: _cluster(i, p, p in bodies) for i, p in enumerate(picture.groups)}
+    # From left to right references are first: next to what is straight on, with inputs around them.
     boxes: list[PictureNode | Reference] = [*picture.nodes, *references]
     for box in sorted(boxes, key=lambda x: isinstance(x, Reference) is down):
         if isinstance(box, Reference):
@@ -88,14 +89,14 @@ def _aligned_nodes(picture: Picture, low: bool) -> set[str]:
     return reads | begins if low else reads
 
 
-def _cluster(index: int, path: str) -> graphviz.Digraph:
-    """Return a frame around the nodes of one group."""
+def _cluster(index: int, path: str, body: bool) -> graphviz.Digraph:
+    """Return a frame around the nodes of one group, as far from them as from those outside."""
     attributes = {
         "id": f"c{index}",
         "label": _escaped(path.rpartition("/")[2]),
         "fontname": FONTS,
         "fontsize": "16",  # with room for letters that stay readable where all of it is smaller
-        "margin": "10",
+        "margin": "16" if body else "10",
         "labeljust": "l",
     }
     return graphviz.Digraph(name=f"cluster_{index}", graph_attr=attributes)
