@@ -54,7 +54,8 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
   const sizesOf = once((/** @type {boolean} */ narrow) => graphs.map(({ drawing, suit }) => {
     suit(narrow);
     const { width, height } = drawing.querySelector("svg")?.viewBox.baseVal ?? { width: 0, height: 0 };
-    return { width, height, above: SPACE.above + (drawing.previousElementSibling ? SPACE.name : 0) };
+    const name = drawing.previousElementSibling;
+    return { width, height, above: SPACE.above + (name instanceof HTMLElement ? Math.max(SPACE.name, name.offsetHeight) : 0) };
   }));
   const sum = (/** @type {number[]} */ all) => all.reduce((a, b) => a + b, 0);
   const edges = () => screen.offsetHeight - body.offsetHeight;
