@@ -231,7 +231,7 @@ function turn(a, b, c) {
   return (u || v) && (w || z) ? Math.atan2(u * z - v * w, u * w + v * z) : NaN;
 }
 
-/** @param {Point} p @param {Extent} card @param {number} around */
+/** @param {Point} p @param {Omit<Extent, keyof Point>} card @param {number} around */
 const within = ({ x, y }, { left, right, top, bottom }, around) =>
   x > left - around && x < right + around && y > top - around && y < bottom + around;
 

@@ -16,6 +16,7 @@ function places(el, data) {
   root.setAttribute("aria-label", labels.player);
   root.style.setProperty("--mg-graphs", String(data.graphs.length));
   root.classList.toggle("mg-drawn", data.still);
+  root.classList.toggle("mg-titled", data.still && data.graphs.some(({ title }) => title));
   root.classList.toggle("mg-pair", data.graphs.length > 1);
   const screen = make("div", "mg-screen", root);
   const head = make("div", "mg-head", screen);

@@ -61,8 +61,7 @@ def _rule(family: str, font: bytes, weight: str = "") -> str:
     return f"@font-face {{ font-family: '{family}';{weight} src: {source}; }}\n"
 
 
-_known: frozenset[str] = frozenset()
-_small = b""
+_known: tuple[frozenset[str], bytes] = frozenset(), b""  # replaced at once: threads share it
 
 
 def _subset_font(characters: str) -> io.BytesIO:
@@ -70,12 +69,13 @@ def _subset_font(characters: str) -> io.BytesIO:
 
     It begins with what our own words need. The whole one takes four times as long to cut.
     """
-    global _known, _small
-    if not _small or not _known.issuperset(characters):
-        needed = _known.union(characters, *(half for pair in ROWS.values() for half in pair))
-        _small = _cut(FONT_PATH.open("rb"), "".join(sorted(needed)), None)
-        _known = needed
-    return io.BytesIO(_small)
+    global _known
+    known, small = _known
+    if not small or not known.issuperset(characters):
+        needed = known.union(characters, *(half for pair in ROWS.values() for half in pair))
+        small = _cut(FONT_PATH.open("rb"), "".join(sorted(needed)), None)
+        _known = needed, small
+    return io.BytesIO(small)
 
 
 def _cut(font: BinaryIO, characters: str, flavor: str | None) -> bytes:
