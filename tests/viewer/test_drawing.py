@@ -6,7 +6,6 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from math import dist
-from typing import Any
 
 import pytest
 from examples import digits, e1, e5
@@ -356,24 +355,6 @@ def test_a_piece_of_the_font_is_the_same_from_the_smaller_one(text: str) -> None
     """What was cut before is cut again, which is quicker than the whole."""
     whole = fonts._cut(FONT_PATH.open("rb"), text, "woff")
     assert fonts._cut(fonts._subset_font(text), text, "woff") == whole
-
-
-def test_a_piece_of_the_font_is_whole_though_another_thread_cuts_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Pages are made in several threads, and the font so far is the same for all of them."""
-    cut, others = fonts._cut, ["魍"]
-
-    def interrupted(*given: Any) -> bytes:
-        piece = cut(*given)
-        if others:
-            fonts._subset_font(others.pop())
-        return piece
-
-    monkeypatch.setattr(fonts, "_known", (frozenset(), b""))
-    monkeypatch.setattr(fonts, "_cut", interrupted)
-    small = fonts._subset_font("魑")
-    assert cut(small, "魑", "woff") == cut(FONT_PATH.open("rb"), "魑", "woff")
 
 
 def course(a: Box, b: Box) -> Course:
