@@ -1,8 +1,8 @@
 """Measure what a captured graph is worth on a GPU: python docs/gpu.py [SECTION ...] > mine.json.
 
 It needs PyTorch and a CUDA device; `jit` needs JAX, too. It prints one JSON object: times in µs as
-first quartile, median, third quartile of 31 readings. Lesson L15 stores the figures of an H100, and
-`compiled` of an H200, in `minigrad_lessons/lesson/gpu.toml`.
+first quartile, median, third quartile of 31 readings. Lesson L15 stores the figures of an H100 and
+of an H200 in `minigrad_lessons/lesson/gpu.toml`; `compiled` was measured on the H200 only.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def captured(run: Run) -> tuple[torch.cuda.CUDAGraph, Any]:
 
 def profiled(run: Run) -> tuple[int, float]:
     """Return how many kernels a call runs, and for how many µs they keep the card busy."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities, acc_events=True) as profile:
         run()
         torch.cuda.synchronize()
     events = [event for event in profile.events() if event.device_type.name == "CUDA"]

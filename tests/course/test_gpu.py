@@ -21,7 +21,9 @@ from minigrad_lessons.lesson import gpu
 STORED = lessons.on_gpu()
 AT = {row["width"]: row for row in STORED["widths"]}
 TOKENS = {row["tokens"]: row for row in STORED["layers"]}
-STEP, COMPILED = STORED["step"], STORED["compiled"]
+STEP = STORED["step"]
+H200 = lessons.on_gpu(card="H200")
+COMPILED = H200["compiled"]
 
 # The figures that the prose quotes, by how it writes them.
 QUOTED = {
@@ -43,10 +45,12 @@ QUOTED = {
     "0.34": TOKENS[1]["captured"][1] / 1000,
     "2.24": TOKENS[2048]["eager"][1] / 1000,
     "1.25": TOKENS[2048]["captured"][1] / 1000,
-    "1,332": COMPILED["eager"][1],
-    "563": COMPILED["default"][1],
-    "271": COMPILED["reduce_overhead"][1],
-    "7": COMPILED["first_call"]["default"],
+    "61": H200["step"]["captured"][1],
+    "103": H200["step"]["jit"][1],
+    "1,468": COMPILED["eager"][1],
+    "493": COMPILED["default"][1],
+    "275": COMPILED["reduce_overhead"][1],
+    "6": COMPILED["first_call"]["default"],
 }
 # What is no figure: sizes, readings, times that the title announces, numbers to work with.
 OTHERS = {"64", "784", "128", "10", "32,768", "2,048", "31", "20", "1", "3", "5", "0"}
@@ -79,7 +83,8 @@ def test_the_prose_names_the_card_the_date_and_the_versions() -> None:
     for half in opening:
         for named in ("NVIDIA H100", machine["date"], "PyTorch 2.11", "CUDA 13.0"):
             assert named in half
-    assert "H200" in COMPILED["card"]
+    assert "H200" in H200["machine"]["card"]
+    assert H200["machine"]["date"] == "2026-11-29", "a day later, as the lesson says"
 
 
 @pytest.mark.parametrize(("language", "exam"), [("en", "For an exam"), ("zh", "考试用题")])
@@ -94,15 +99,18 @@ def test_the_questions_quote_the_same_figures() -> None:
     (asked,) = (q for q in bank["question"] if q["id"] == "L15.2")
     for language in ("en", "zh"):
         assert "669 µs" in asked[language]
+    assert STORED["frozen"] == H200["frozen"]
     assert STORED["frozen"]["y"] == [3.0, 21.0, 21.0]
     assert AT[128]["busy"] < STEP["eager"][1] / 10, "the right answer of L15.2"
 
 
-def test_stored_times_are_quartiles_and_the_card_is_never_busier_than_its_step() -> None:
-    rows = [*AT.values(), *TOKENS.values(), STEP]
+@pytest.mark.parametrize("card", ["H100", "H200"])
+def test_stored_times_are_quartiles_and_the_card_is_never_busier_than_its_step(card: str) -> None:
+    stored = lessons.on_gpu(card=card)
+    rows = [*stored["widths"], *stored["layers"], stored["step"]]
     times = [row[side] for row in rows for side in ("eager", "captured")]
     assert all(low <= middle <= high for low, middle, high in times)
-    assert all(row["busy"] <= row["captured"][1] < row["eager"][1] for row in AT.values())
+    assert all(row["busy"] <= row["captured"][1] < row["eager"][1] for row in stored["widths"])
 
 
 # ---- Where there is a card: with a stand-in for PyTorch and its clock --------------------------
@@ -122,7 +130,8 @@ class Torch:
             synchronize=lambda: None,
         )
         self.profiler = SimpleNamespace(
-            ProfilerActivity=SimpleNamespace(CUDA=0), profile=lambda activities: self.profile()
+            ProfilerActivity=SimpleNamespace(CUDA=0),
+            profile=lambda activities, acc_events: self.profile(),
         )
 
     def takes(self, seconds: float) -> None:
