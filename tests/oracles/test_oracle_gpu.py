@@ -68,7 +68,8 @@ def test_the_step_in_jax_agrees_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_used_of_a_card_exists_where_there_is_none() -> None:
     for name in ("CUDAGraph", "Stream", "graph", "stream", "synchronize", "get_device_name"):
         assert hasattr(torch.cuda, name), name
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, acc_events=True) as profile:
         torch.ones(2) + 1
     assert torch.profiler.ProfilerActivity.CUDA
     assert {event.device_type.name for event in profile.events()} == {"CPU"}
