@@ -13,7 +13,7 @@ from viz.charts.caption import axes_width, caption, name_ends
 from viz.charts.chart import Chart, Row, heads
 from viz.picture import mpl, theme
 from viz.picture.style import MODES, TICK, TINTS, colors_of, mode_of
-from viz.words.text import capital, in_both, mode_name, row, row_text
+from viz.words.text import in_both, mode_name, row, row_text
 
 __all__ = ["regimes"]
 
@@ -80,7 +80,7 @@ def _claim(lines: Sequence[Line], one: Pair, x: Pair) -> Pair:
     if not parts:
         return row("chart_regimes_none", one=one)
     all_ = "; ".join(pair[0] for pair in parts), "；".join(pair[1] for pair in parts)
-    return capital(row("chart_regimes", one=one, all=all_))
+    return row("chart_regimes", one=one, all=all_)
 
 
 def _cells(name: str, size: float, spread: Spread) -> Row:
