@@ -104,6 +104,12 @@ def test_the_chinese_table_brings_its_font() -> None:
     assert re.search(r"\.mg-chart \{ font-family:[^;]*'Noto Sans SC',sans-serif\)", html)
 
 
+def test_only_a_chinese_image_names_our_font_first() -> None:
+    for image, first in zip(page(chart()).all("img"), ("Helvetica", "'Noto Sans SC'"), strict=True):
+        svg = base64.b64decode((image["src"] or "").partition(",")[2]).decode()
+        assert {f.partition(",")[0] for f in re.findall("; font-family: ([^;]*)", svg)} == {first}
+
+
 def test_text_is_fixed_and_aligned() -> None:
     assert chart()._repr_mimebundle_()["text/plain"].splitlines() == [
         "Training loss: SGD ends lower than dynamic graph · 训练损失：SGD 最后低于动态图",

@@ -58,10 +58,11 @@ def _source(svg: str, attribute: str, page: bool) -> str:
     shown = SIZE.sub(f'width="{width}" height="{height}"', shown, count=1)
     shown = re.sub(r"<metadata>.*?</metadata>", "", shown, flags=re.DOTALL)
     shown = re.sub(r"\s*\n\s*", " ", COLOR.sub(_variable, TEXT.sub(_fit_text, shown)))
-    face = face_in_page("".join(map(unescape, WORDS.findall(shown)))) if page else ""
-    if page:
-        shown = shown.replace(SYSTEM, "")
-    style = f"<style>{face or face_in_cell(shown)}{_dark_rule(shown)}</style>"
+    words = unescape("".join(WORDS.findall(shown)))
+    if face := face_in_page(words) if page else face_in_cell(words):
+        # Our font comes first: Chromium draws empty boxes while it waits for one further back.
+        shown = shown.replace(SYSTEM, "" if page else f"'{FONT_FAMILY}', {SYSTEM}")
+    style = f"<style>{face}{_dark_rule(shown)}</style>"
     shown = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + style, shown, count=1)
     source = base64.b64encode(shown.encode()).decode()
     return f'width="{width}" height="{height}" {attribute}="data:image/svg+xml;base64,{source}"'
