@@ -137,8 +137,8 @@ WORDS: Mapping[str, Pair] = {
     "time": ("{time} ms for both", "两张图共 {time} 毫秒"),
     "votes": (
         "<b>Orange</b> pixels speak for {digit}: more ink there raises its score."
-        " <i>Violet</i> pixels speak against it.",
-        "<b>橙色</b>像素支持 {digit}：那里的墨越多，它的得分越高。<i>紫色</i>像素反对它。",
+        " <em>Violet</em> pixels speak against it.",
+        "<b>橙色</b>像素支持 {digit}：那里的墨越多，它的得分越高。<em>紫色</em>像素反对它。",
     ),
     "ask": (
         "Press <b>Backward</b> to see which pixels speak for the answer.",

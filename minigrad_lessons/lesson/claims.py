@@ -10,7 +10,7 @@ from minigrad.diagnostics.messages import Pair
 from minigrad_lessons.lesson.wording import bilingual_lines, markup_to_html
 from minigrad_lessons.questions import Claim, UnknownIdError, find_lesson
 from viz.page.document import Document
-from viz.words.text import row, row_text
+from viz.words.text import in_language, row, row_text
 
 __all__ = ["claims"]
 
@@ -30,10 +30,10 @@ class Claims(Document):
 
     def _page(self) -> tuple[Pair, str]:
         paragraphs = "".join(
-            f'<p lang="{lang}"><b>{said}</b>{space}{space.join(rest)}</p>'
+            in_language(lang, f"<b>{said}</b>{space}{space.join(rest)}", "p")
             for claim in self.claims
-            for lang, space, half in zip(("en", "zh"), (" ", ""), _sentences(claim), strict=True)
-            for said, *rest in [[markup_to_html(sentence) for sentence in half]]
+            for lang, space, parts in zip(("en", "zh"), (" ", ""), _sentences(claim), strict=True)
+            for said, *rest in [[markup_to_html(sentence) for sentence in parts]]
         )
         return row("claims_title"), f'<div class="mg-shown mg-claims">{paragraphs}</div>'
 

@@ -8,7 +8,7 @@ from html import escape
 from textwrap import dedent
 
 from minigrad.diagnostics.messages import Pair, choose
-from viz.words.text import ROWS
+from viz.words.text import NAMES, ROWS, in_language
 
 MARKS = {True: "✓", False: "✗"}
 KINDS = {  # of exercises, by the second part of their ids
@@ -28,15 +28,11 @@ def markup_to_html(text: str) -> str:
 
 
 def bilingual(pair: Pair, tag: str = "span") -> str:
-    """Return both halves as HTML, each in an element with its language, separated by a space.
-
-    The space is for a page that drops our style sheet and so shows both.
-    """
+    """Return both halves as HTML, each in an element with its language."""
     if pair[0] == pair[1]:
         code = pair[0].startswith("    ")
         return f"<pre>{escape(dedent(pair[0]))}</pre>" if code else markup_to_html(pair[0])
-    halves = zip(("en", "zh"), pair, strict=True)
-    return " ".join(f'<{tag} lang="{lang}">{markup_to_html(text)}</{tag}>' for lang, text in halves)
+    return " ".join(map(in_language, NAMES, map(markup_to_html, pair), (tag, tag)))
 
 
 def bilingual_lines(pair: Pair, indent: str = "") -> str:

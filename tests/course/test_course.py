@@ -353,6 +353,22 @@ def test_every_figure_is_described_in_both_languages(path):
     assert shown <= 6 or path not in LESSONS
 
 
+# What begins a line where nothing is styled.
+LINES = re.compile(
+    r"</?(?:br|div|p|li|[uo]l|h\d|pre|section|summary|details|fig\w+|table|caption|t[rdh])\b[^>]*>"
+)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_without_style_rules_each_line_is_in_one_language_and_names_it(path):
+    for data in (data for cell in code_cells(path) for data in outputs(cell)):
+        html = data.get("text/html", "")
+        named = set(re.findall(r' lang="(\w+)">(<i>.*?</i>)?', html))
+        assert named <= {("en", "<i>EN: </i>"), ("zh", "<i>中文：</i>")}
+        for line in LINES.split(html):
+            assert len(set(re.findall(r'<span lang="\w+"', line))) < 2, line
+
+
 @pytest.mark.parametrize(
     ("html", "silent"),
     [

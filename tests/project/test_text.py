@@ -179,14 +179,22 @@ def test_no_row_writes_a_plural_after_a_number_itself() -> None:
 @pytest.mark.parametrize(
     ("pair", "tag", "said"),
     [
-        (("a", "甲"), "span", '<span lang="en">a</span> <span lang="zh">甲</span>'),
-        (("a", "甲"), "td", '<td lang="en">a</td> <td lang="zh">甲</td>'),
+        (
+            ("a", "甲"),
+            "span",
+            '<span lang="en"><i>EN: </i>a<br></span> <span lang="zh"><i>中文：</i>甲<br></span>',
+        ),
+        (
+            ("a", "甲"),
+            "td",
+            '<td lang="en"><i>EN: </i>a</td> <td lang="zh"><i>中文：</i>甲</td>',
+        ),
         (("7", "7"), "span", "<span>7</span>"),
         (("<b>", "<b>"), "p", "<p>&lt;b&gt;</p>"),
         (
             ("<script>", '"&'),
             "i",
-            '<i lang="en">&lt;script&gt;</i> <i lang="zh">&quot;&amp;</i>',
+            '<i lang="en"><i>EN: </i>&lt;script&gt;</i> <i lang="zh"><i>中文：</i>&quot;&amp;</i>',
         ),
     ],
 )
@@ -195,7 +203,7 @@ def test_a_pair_as_html_is_escaped_and_marked_with_its_languages(pair, tag, said
 
 
 def test_a_row_as_html_on_one_line_and_in_the_chosen_language() -> None:
-    assert html("column_node", "th") == '<th lang="en">node</th> <th lang="zh">节点</th>'
+    assert html("column_node", "th") == bilingual(("node", "节点"), "th")
     assert "&lt;x&gt;" in html("alt_path", start="<x>", end="y")
     assert both(("a", "甲")) == "a / 甲"
     assert both(("7", "7")) == "7"

@@ -89,7 +89,7 @@ def test_a_static_graph_alone() -> None:
 
 def test_each_still_says_what_is_to_be_seen_one_language_a_line() -> None:
     page = viz.compare(lambda x: x * x + 3, 2.0)._still()
-    lines = re.findall(r'<div lang="(\w+)">([^<]+)</div>', page)
+    lines = re.findall(r'<div lang="(\w+)"><i>\S+ ?</i>([^<]+)</div>', page)
     assert [language for language, _ in lines] == ["en", "zh"] * 4
     assert lines[0][1].startswith("▶ Run this cell to play")
     assert lines[1][1].startswith("▶ 运行此单元格即可播放")

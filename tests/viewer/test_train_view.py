@@ -20,6 +20,7 @@ from viz.charts import chart_style
 from viz.charts.curves import POINTS
 from viz.picture import theme
 from viz.picture.style import GRADIENTS
+from viz.words.text import in_language
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -118,7 +119,7 @@ def test_it_is_displayed_once_and_renewed_in_place(monkeypatch: pytest.MonkeyPat
         now[0] += 0.06
     assert shown == [(training, "running"), (training, "done")], "the last is what is stored"
     assert drawn == [2, 4, 6, 8, 10, 10], "every other step is a tenth of a second later"
-    assert '<span lang="en">took 600 ms</span>' in training.data["times"]
+    assert in_language("en", "took 600 ms") in training.data["times"]
 
 
 def test_the_time_left_is_that_of_the_steps_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +151,7 @@ def test_a_drawing_is_not_counted_and_takes_a_small_share(monkeypatch: pytest.Mo
     training = viz.train(40)
     for _ in training:
         now[0] += 1.0
-    assert '<span lang="en">took 40 s</span>' in training.data["times"]
+    assert in_language("en", "took 40 s") in training.data["times"]
     assert len(drawn) == 1 + 4, "at first, each ten seconds of the loop, and at the end"
 
 

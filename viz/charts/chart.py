@@ -26,7 +26,7 @@ from viz.page.document import DARK, FONT, LIGHT, Document, table_html
 from viz.picture import mpl
 from viz.picture.fonts import font_face
 from viz.picture.style import UNDATED, chart_style
-from viz.words.text import bilingual, row
+from viz.words.text import bilingual, in_language, row
 from viz.words.user import ending, write
 
 __all__ = ["Chart"]
@@ -138,10 +138,8 @@ class Chart(Document):
         svgs = self._svgs(i, SCREEN, PHONE, WIDE) if phone else self._svgs(i, SCREEN)
         first, *others = (FINE.sub("", svg) if phone else svg for svg in svgs)
         shown = as_image(first, self.alt[i], *others)
-        return (
-            f'<div lang="{LANGS[i]}">{shown}'
-            f"<details><summary>{TABLE[i]}</summary>{self._table(i)}</details></div>"
-        )
+        table = f"<details><summary>{TABLE[i]}</summary>{self._table(i)}</details>"
+        return in_language(LANGS[i], shown + table, "div")
 
     def _svgs(self, i: int, *widths: int) -> list[str]:
         """Render the chart as SVG in each of these widths, labels beside the axes included."""

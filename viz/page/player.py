@@ -176,10 +176,13 @@ class Player(Page):
 
 
 def _listed(frames: Sequence[Frame]) -> Iterator[str]:
-    """Yield the steps as items of a list; what a second call repeats is not said again."""
-    first = {(f.plain, f.active): i for i, f in reversed([*enumerate(frames)])}
-    for i in sorted(first.values()):
-        yield f"<li value='{i}'>{bilingual(frames[i].caption)}</li>"
+    """Yield the steps as items of a list; what a second call repeats is not said again.
+
+    Strips are kept small: a browser counts on by itself, and ends an item where the next begins.
+    """
+    said = sorted({(f.plain, f.active): i for i, f in reversed([*enumerate(frames)])}.values())
+    for i in said:
+        yield f"<li{'' if i - 1 in said else f' value={i}'}>{bilingual(frames[i].caption)}"
 
 
 def _matches(one: Film, other: Film) -> bool:

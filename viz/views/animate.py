@@ -22,7 +22,7 @@ from viz.picture.theme import MOTION
 from viz.views.draw import names_in
 from viz.views.step import both_ways, player_of
 from viz.words.progress import progress
-from viz.words.text import Pair, both, row, row_text
+from viz.words.text import Pair, both, in_language, row, row_text
 from viz.words.user import ending, write
 
 __all__ = ["Animation", "animate"]
@@ -118,7 +118,7 @@ class Animation:
         if self._language:
             return image(self.svg, self.alt)
         each = [Animation(self.player, code, self.seconds, self.dark) for code in ("en", "zh")]
-        return "".join(f'<div lang="{a.language}">{image(a.svg, a.alt)}</div>' for a in each)
+        return "".join(in_language(a.language, image(a.svg, a.alt), "div") for a in each)
 
     def save(self, path: str | Path) -> Path:
         """Write the animation; the ending chooses: .svg, .gif or .mp4.

@@ -20,11 +20,12 @@ from viz.page.board import Board
 from viz.page.document import FONT
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture import theme
+from viz.picture.cards import bilingual
 from viz.picture.picture import brief, graph_picture
 from viz.picture.style import MODES, TINTS
 from viz.picture.summary import difference_text
 from viz.views.passes import ResultCheck
-from viz.words.text import ROWS, Pair, both, html, row, row_text
+from viz.words.text import ROWS, Pair, both, row, row_text
 
 __all__ = ["checkpoints"]
 
@@ -181,21 +182,21 @@ def _area(choice: Choice, first: Choice, peak: Pair) -> str:
     fill, stroke = (f"light-dark({a}, {b})" for a, b in (TINTS["static"], MODES["static"]))
     shapes = [outline(held, fill, stroke)]
     now, at = int(held.max(initial=0)), int(first.planned.held.argmax()) + 0.5
-    axis = (0, "0", "start"), (50, html("chart_step", "tspan"), "middle"), (100, str(last), "end")
+    axis = (0, "0", "start"), (50, bilingual(row("chart_step")), "middle"), (100, str(last), "end")
     texts = [_text(x, HEIGHT - 6, *words) for x, *words in axis]
     begin = 100 * (boundary or 0) / last + 2
-    texts.append(_text(begin, high(top) - 5, html("checkpoints_before", "tspan", size=size(top))))
+    texts.append(_text(begin, high(top) - 5, bilingual(row("checkpoints_before", size=size(top)))))
     if boundary is not None:
         shapes.append(_line((boundary, high(0)), (boundary, 16), "grad", "2 3"))
-        begins = html("chart_backward", "tspan")
+        begins = bilingual(row("chart_backward"))
         texts.append(_text(100 * boundary / last, 12, begins, "middle", "grad"))
     if budget:
         shapes.append(outline(first.planned.held, "none", _color("line")))
         shapes.append(_line((0, high(budget)), (last, high(budget)), "ink", "6 4"))
-        limit = html("checkpoints_budget_line", "tspan", size=size(budget))
+        limit = bilingual(row("checkpoints_budget_line", size=size(budget)))
         line = high(budget) + (-5 if high(budget) > high(top) + 20 else 14)  # clear of other words
         texts.append(_text(100, line, limit, "end", "ink"))
-        within = html("checkpoints_now", "tspan", now=size(now))
+        within = bilingual(row("checkpoints_now", now=size(now)))
         texts.append(_text(begin, high(0) - 6, within, color=stroke))
         shapes.append(_line((at, high(top)), (at, high(now)), "ink"))
         tip = f'<path d="M-4,-7H4L0,0Z" style="fill:{_color("ink")}"/></svg>'

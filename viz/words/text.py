@@ -19,6 +19,7 @@ __all__ = ["Pair", "Right", "bilingual", "both", "choose", "distinct", "html", "
 __all__ += ["row_text"]
 
 ROWS = Sentences(Path(__file__).with_suffix(".toml"))
+NAMES = {"en": "EN: ", "zh": "中文："}
 
 
 class Right(tuple[str, str]):
@@ -39,10 +40,16 @@ def bilingual(pair: Pair, tag: str = "span") -> str:
     """
     if pair[0] == pair[1]:
         return f"<{tag}>{escape(pair[0])}</{tag}>"
-    return " ".join(
-        f'<{tag} lang="{lang}">{escape(text)}</{tag}>'
-        for lang, text in zip(("en", "zh"), pair, strict=True)
-    )
+    return " ".join(map(in_language, NAMES, map(escape, pair), (tag, tag)))
+
+
+def in_language(lang: str, inside: str, tag: str = "span") -> str:
+    """Return HTML in an element with its language.
+
+    A page that drops our style rules shows all halves, so each has a label and its own line there.
+    """
+    name, end = f"<i>{NAMES[lang]}</i>", "<br>" if tag == "span" else ""
+    return f'<{tag} lang="{lang}">{name}{inside}{end}</{tag}>'
 
 
 def html(key: str, tag: str = "span", **fields: object) -> str:
