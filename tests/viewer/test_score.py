@@ -150,10 +150,17 @@ def test_a_branch_and_a_loop_show_what_ran_inside() -> None:
 
 
 def test_operators_of_one_expression_are_told_apart_by_their_layers() -> None:
-    (made,) = scores(viz.step(digits()[0]))
+    model = mg.nn.Sequential(mg.nn.Linear(3, 2, seed=1), mg.nn.Linear(2, 2, seed=2))
+    image = mg.tensor([[1.0, 2.0, 3.0]], name="image")
+    (made,) = scores(viz.step(model(image)))
     assert labels(made)[:2] == ["linear1.weight", "linear1.bias"]
     assert "linear2.MatMul  model(image)" in labels(made)
     assert len(set(labels(made))) == len(made.rows)
+
+
+def test_layers_are_rows_where_their_lines_are_too_many_in_the_order_they_compute() -> None:
+    for made in scores(viz.step(digits()[0])):
+        assert labels(made) == ["image", "linear1", "relu1", "linear2", "label", "loss"]
 
 
 def test_calls_are_rows_where_their_lines_are_too_many() -> None:

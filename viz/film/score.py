@@ -18,7 +18,7 @@ from viz.words.text import row
 Key = tuple[str, ...]
 # What a phase does; and "run".
 BOTH, BUILD, GRADIENTS, BACKWARD = "both", "build", "gradients", "backward"
-READ, MANY = 18, 40  # rows; of more, each call of a layer is one; and each strip of calls
+READ, MANY = 12, 40  # rows; of more, each call of a layer is one; and each strip of calls
 WHOLE = ("=", "return", "yield")  # what a line begins with whose expression is all that it computes
 
 
@@ -82,19 +82,21 @@ def score(film: Film) -> Score:
         if len({key for key, _ in places.values()}) > most:
             places = _by_call(film, places, strips)
     rows = dict(places.values())
-    numbers: dict[Key, int] = {}
+    events = [
+        (step, node, places[node][0], kind, sort)
+        for step, frame in enumerate(film.frames)
+        for node, (kind, sort) in _note_kinds(frame, nodes, film.picture.kind).items()
+        if node in places
+    ]
+    # A layer comes where it first computes, not where its parameters are.
+    computes = {k for *_, k, kind, sort in events if sort == "operator" and kind != "gradient"}
+    order = [*dict.fromkeys(k for *_, k, _, sort in events if sort != "input" or k not in computes)]
     found: dict[tuple[int, int, str, str], list[str]] = {}
-    for step, frame in enumerate(film.frames):
-        for node, (kind, sort) in _note_kinds(frame, nodes, film.picture.kind).items():
-            if node in places:
-                number = numbers.setdefault(places[node][0], len(numbers))
-                found.setdefault((step, number, kind, sort), []).append(node)
-    notes = tuple(
-        Note(*place, tuple(ids), _value(film, ids[-1], place[0], place[2]))
-        for place, ids in found.items()
-    )
+    for step, node, key, kind, sort in events:
+        found.setdefault((step, order.index(key), kind, sort), []).append(node)
+    notes = tuple(Note(*at, (*ids,), _value(film, ids[-1], *at[::2])) for at, ids in found.items())
     lives = _lives(film, notes, graphs)
-    return Score(tuple(rows[key] for key in numbers), notes, lives, _phases(notes, graphs))
+    return Score(tuple(rows[key] for key in order), notes, lives, _phases(notes, graphs))
 
 
 def tallies(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
@@ -259,9 +261,7 @@ def _lives(film: Film, notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tu
     reads = {x: graphs[n.id] for n in film.picture.nodes for x in n.inputs}
     given = {n.id for n in film.picture.nodes if n.kind in GIVEN}
     graphs = {i: reads.get(i, "") if i in given else graph for i, graph in graphs.items()}
-    ends: dict[str, int] = {}
-    for note in notes:
-        ends.update((graphs[i], note.step) for i in note.nodes if note.sort == "operator")
+    ends = {graphs[i]: note.step for note in notes if note.sort == "operator" for i in note.nodes}
     newest = max(ends.values(), default=last)
     freed = {graphs[i]: track.freed for i, track in film.tracks.items() if track.freed}
     lives = []

@@ -27,6 +27,7 @@ from viz.picture.swatch import HIGH, WIDE, drawn, encoded, placed
 from viz.picture.theme import NAME
 from viz.words.text import ROWS, Pair
 
+LEAST = 640  # pixels of one drawing, if there are so many: a column of text, in which it is
 GUTTER = 28  # between two drawings, px
 TITLE, LINE = 30, 18  # heights of a title and of a line of a caption, px
 LINES = 3  # of a caption, at most
@@ -95,8 +96,9 @@ class Scene:
         language: str = "en",
     ) -> None:
         each = (width - GUTTER * (len(films) - 1)) // len(films)
+        least = 300 if bare or films[1:] else LEAST
         self.stages = [
-            Stage(film, f"s{i}", order, each, len(films) > 1, language)
+            Stage(film, f"s{i}", order, each, len(films) > 1, least, language)
             for i, (film, order) in enumerate(zip(films, orders, strict=False))
         ]
         self.films, self.verdict, self.bare = films, verdict, bare
@@ -179,6 +181,7 @@ class Stage:
         order: Mapping[str, int],
         width: int,
         titled: bool,
+        least: int,
         language: str,
     ) -> None:
         whole = film.picture
@@ -187,12 +190,10 @@ class Stage:
         self.drawn = aligned(film.view(first), order)
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
         self.drawing = Drawing(self.drawn, prefix, card_spaces(film, self.drawn, language), width)
-        self.width = max(self.drawing.there.width, min(width, 300))
+        self.width = max(self.drawing.there.width, min(width, least))
         self.left = (self.width - self.drawing.there.width) / 2  # it is in the middle
-        self.caption_lines = 0
-        for frame in film.frames:
-            lines = (len(fold_text(half, self.width - 2 * EDGE)) for half in frame.plain)
-            self.caption_lines = max(self.caption_lines, *lines)
+        captions = (half for frame in film.frames for half in frame.plain)
+        self.caption_lines = max(len(fold_text(half, self.width - 2 * EDGE)) for half in captions)
         self.height = TITLE + self.drawing.there.height
         at_home = home(whole, self.drawn, prefix)
         edges = {e.id: e for e in self.drawn.edges}
@@ -280,9 +281,8 @@ def card_states(
     for i, flow in arriving.items():
         now = found[i]
         if moment.arrived:
-            found[i] = replace(
-                now, gradient=flow.sum if flow.sum and not now.back else now.gradient
-            )
+            gradient = flow.sum if flow.sum and not now.back else now.gradient
+            found[i] = replace(now, gradient=gradient)
         else:
             born = "mg-unborn" not in before[i].classes
             lit = tuple(x for x in now.classes if x == "mg-now")

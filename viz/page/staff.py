@@ -18,12 +18,13 @@ from viz.picture.drawing import EDGE
 from viz.picture.theme import SMALL
 from viz.words.text import ROWS, Pair
 
-WIDE, CELL = 620, 84  # pixels of a score that is wider than what is drawn, at most; of its steps
+WIDE, CELL = 640, 100  # pixels of a score that is wider than what is drawn, at most; of its steps
 ROW, MOST = 28, 224  # height of a row; of all rows of a film, at most, px
 MANY, DIAGONAL = 40, 130  # rows, of which the marks make diagonals; how high these are, px
-HEAD, FOOT, PHASE = 28, 38, 28  # heights above and below the rows, and of a phase, px
+HEAD, AXIS, FOOT, PHASE = 28, 12, 38, 28  # heights above the rows, of their numbers, below, px
 READABLE, CODE = 14, 0.34  # height of a row with its code, px; the code's part of the width
 LARGEST, RINGED = 13, 8  # radius of a mark, and of one that has room for a ring, px
+TICK = 34  # pixels from one number of the axis to the next, about
 DOT = 5  # radius of a mark, px: smaller ones are dots
 TALLIES = {BUILT: "tally_built", RUN: "tally_run", GRADIENT: "tally_gradient"}
 LOOKS = {"built": "mg-born", "run": "mg-ran", BOTH: "mg-ran", "gradient": "mg-passed"}
@@ -50,6 +51,7 @@ class Staffs:
         self.readable = self.row >= READABLE
         longest = max((wide(row.label, SMALL) for made in scores for row in made.rows), default=0)
         self.left = EDGE + (min(longest + 20, CODE * width) if self.readable else 0)
+        self.head = HEAD + AXIS * self.readable
         self.steps = max(len(film.frames) for film in films)
         self.width = max(width, min(room, WIDE, EDGE + self.left + CELL * self.steps))
         self.column = (self.width - EDGE - self.left) / self.steps
@@ -58,21 +60,17 @@ class Staffs:
         self.height = 6.0
         for film, title, made in zip(films, titles, scores, strict=True):
             self.staffs.append(Staff(self, film, title[self.spoken], made, self.height))
-            self.height += HEAD + self.row * len(made.rows) + FOOT
+            self.height += self.head + self.row * len(made.rows) + FOOT
 
     def x(self, step: float) -> float:
         """Return the x of the middle of a column."""
-        return self.left + self.column * (step + 0.5)
+        return round(self.left + self.column * (step + 0.5), 1)
 
     def parts(self, step: int) -> dict[str, str]:
         """Return all that is visible of the staffs at a step, from back to front."""
-        found = {
-            f"{name}-{i}": svg
-            for i, staff in enumerate(self.staffs)
-            for name, svg in staff.parts(step)
-        }
+        found = {f"{n}-{i}": svg for i, s in enumerate(self.staffs) for n, svg in s.parts(step)}
         x = f"{self.x(step):g}"  # beneath the marks, and clear of words
-        ways = (f"M{x},{s.y(-0.7):g}L{x},{s.y(len(s.score.rows) - 0.3):g}" for s in self.staffs)
+        ways = (f"M{x},{s.y(-0.5):g}L{x},{s.y(len(s.score.rows) - 0.3):g}" for s in self.staffs)
         return {"playhead": f'<path class="mg-head" d="{"".join(ways)}"/>', **found}
 
 
@@ -91,7 +89,7 @@ class Staff:
 
     def y(self, row: float) -> float:
         """Return the y of the middle of a row."""
-        return self.low + HEAD + self.staffs.row * (row + 0.5)
+        return self.low + self.staffs.head + self.staffs.row * (row + 0.5)
 
     def parts(self, step: int) -> Iterator[tuple[str, str]]:
         """Yield what is visible of the staff at a step, with names."""
@@ -106,10 +104,12 @@ class Staff:
             yield f"phase{i}", self._phase(*phase) if phase.start <= step else ""
 
     def _rows(self) -> str:
-        left, right = self.staffs.left, self.staffs.width - EDGE
-        rows = range(len(self.score.rows)) if self.staffs.row > DOT else ()
-        way = f'<path class="mg-axis" d="M{left:g},{{0:g}}L{right:g},{{0:g}}"/>'
-        return "".join(way.format(self.y(i)) for i in rows)
+        all_, y = self.staffs, self.y(-0.5) - 4
+        rows = range(len(self.score.rows)) if all_.row > DOT else ()
+        way = f'<path class="mg-axis" d="M{all_.left:g},{{0:g}}L{all_.width - EDGE:g},{{0:g}}"/>'
+        ticks = range(0, all_.steps * all_.readable, max(1, round(TICK / all_.column)))
+        numbers = (text("mg-clock", all_.x(k), y, str(k), "middle") for k in ticks)
+        return "".join([*(way.format(self.y(i)) for i in rows), *numbers])
 
     def _head(self, step: int) -> str:
         """Return the title and the counts as SVG; if rows have no names, the current row's too."""
@@ -133,21 +133,19 @@ class Staff:
     def _line(self, i: int, label: str, here: bool) -> str:
         """Return the code of a row as SVG, highlighted while it runs."""
         wide_, y = self.staffs.left - EDGE - 4, self.y(i)
-        size = f'width="{wide_:g}" height="20" rx="5"'
-        lit = f'<rect class="mg-lit" x="{EDGE - 6}" y="{y - 10:g}" {size}/>'
+        lit = f'<rect class="mg-lit" x="6" y="{y - 10:g}" width="{wide_:g}" height="20" rx="5"/>'
         return (lit if here else "") + text("mg-code", EDGE, y + 4, _short(label, wide_ - 10))
 
     def _stairs(self) -> dict[int, list[tuple[str, Note, Note]]]:
         """Return, by step, the pairs of marks that a phase connects."""
         found = defaultdict(list)
-        for kind, start, end in self.score.phases:
+        ends = [-1, *(phase.end for phase in self.score.phases)]  # its inputs come before it
+        for before, (kind, _, end) in zip(ends, self.score.phases, strict=False):
             within = [
-                note
-                for k in range(start, end + 1)
-                for note in sorted(
-                    self.notes.get(k, ()), key=lambda n: -n.row if kind == BACKWARD else n.row
-                )
-                if note.sort != "gradient"
+                n
+                for k in range(before + 1, end + 1)
+                for n in sorted(self.notes[k], key=lambda n: -n.row if kind == BACKWARD else n.row)
+                if n.sort != "gradient"
             ]
             for one, other in pairwise(within):
                 found[other.step].append((kind, one, other))
@@ -173,7 +171,7 @@ class Staff:
         (x, y), (u, v) = ((self.staffs.x(n.step), self.y(n.row)) for n in (one, other))
         part = min(0.5, self.staffs.radius / (dist((x, y), (u, v)) or 1))
         dx, dy = part * (u - x), part * (v - y)
-        return f"M{x + dx:g},{y + dy:g}L{u - dx:g},{v - dy:g}"
+        return f"M{x + dx:.1f},{y + dy:.1f}L{u - dx:.1f},{v - dy:.1f}"
 
     def _mark(self, note: Note) -> str:
         x, y, r = self.staffs.x(note.step), self.y(note.row), self.staffs.radius
@@ -185,22 +183,23 @@ class Staff:
         within = r - 3 if ringed and r >= RINGED else r
         look = "mg-asked" if (note.kind, note.sort) == ("built", "gradient") else LOOKS[note.kind]
         disc = _disc("mg-given" if given else look, x, y, within)
-        said = text("mg-number", x, y + 4, escape(note.value), "middle")
+        of = "-grad" * (note.kind == "gradient")
+        said = text(f"mg-number{of}", x, y + 4, escape(note.value), "middle")
         fits = note.value and wide(note.value, SMALL) < 2 * within + 1
         shown = disc if not ring or r >= RINGED else ""
         return _disc("mg-cover", x, y, r) + ring + shown + (said if fits else "")
 
     def _phase(self, kind: str, start: int, end: int) -> str:
-        """Return a phase with its name, in two lines if need be, or with its sign."""
+        """Return a phase with its name, or where this has no room with its sign."""
         staffs, y = self.staffs, self.y(len(self.score.rows) - 0.5) + 6
         left, width = staffs.x(start - 0.46), (end - start + 0.92) * staffs.column
         word, sign = ROWS[f"phase_{kind}"][staffs.spoken], SIGNS.get(kind, "")
-        ways: tuple[list[str], ...] = ([word], word.replace(" + ", "\n+ ").split("\n"), [sign], [])
-        # Two lines may come close to its border.
-        said = next(w for w in ways if all(wide(x, SMALL) < width * (0.83 + len(w) / 9) for x in w))
-        middle, low = left + width / 2, y + PHASE / 2 + 11 - 6.5 * len(said)
-        shown = (text("mg-mark", middle, low + 13 * i, x, "middle") for i, x in enumerate(said))
-        return _box(PHASES[kind], left, y, width, PHASE, 6) + "".join(shown)
+        said = next(said for said in (word, sign, "") if wide(said, SMALL) < width * 0.94)
+        middle, low = left + width / 2, y + PHASE / 2
+        shown = text("mg-mark", middle, low + 4.5, said, "middle")
+        if kind == BOTH and not said:
+            shown = _disc("mg-ring", middle, low, RINGED) + _disc("mg-ran", middle, low, DOT)
+        return _box(PHASES[kind], left, y, width, PHASE, 6) + shown
 
 
 def _box(look: str, x: float, y: float, wide: float, high: float, round_: float) -> str:

@@ -118,6 +118,7 @@ FILMED: tuple[Rule, ...] = (
     ("", "mg-mark", _words(SMALL, "ink", 600)),
     ("", "mg-count", _words(NAME, "ink", 600)),
     ("", "mg-number", _words(SMALL, "ink", 600)),
+    ("", "mg-number-grad", _words(SMALL, "grad", 600)),
     *(("", f"mg-tally_{clock}", _words(NAME, color, 600)) for clock, color in CLOCKS),
     ("", "mg-lit", {"fill": "lit", "stroke": "none"}),
     ("", "mg-axis", {**_outline("line", "none"), "stroke-opacity": "0.35"}),
@@ -143,7 +144,7 @@ FILMED: tuple[Rule, ...] = (
     ("mg-travels", "mg-chip-text", _words(NAME, "ink", 600)),
     ("mg-returns", "mg-chip", _outline("grad", "paper", 1.5)),
     ("mg-returns", "mg-chip-text", _words(NAME, "grad", 600)),
-    ("mg-passed", "mg-card", _outline("grad", "card", 1.6)),
+    ("mg-passed", "mg-card", _outline("grad", "paper", 1.6)),
 )
 
 
