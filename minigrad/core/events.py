@@ -18,6 +18,7 @@ import numpy as np
 from minigrad.core import BaseNode, Op, context, show_shapes
 from minigrad.core.locks import Lock
 from minigrad.diagnostics.errors import NumericError
+from minigrad.diagnostics.messages import choose
 from minigrad.diagnostics.source import here
 
 __all__ = ["detect_anomaly", "record"]
@@ -247,10 +248,15 @@ class Recording:
         self.counts.bytes_live += size
         self.counts.bytes_peak = max(self.counts.bytes_peak, self.counts.bytes_live)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """Show what was built and run, in order, inputs left out: "built Mul, run Mul"."""
         shown = (e for e in self.of_kind("built", "run") if getattr(e.node, "inputs", True))
         return ", ".join(f"{e.kind} {e.op}" for e in shown)
+
+    def __str__(self) -> str:
+        """Show the same in the reader's language."""
+        said = repr(self)
+        return choose((said, said.replace("built ", "构建 ").replace("run ", "运行 ")), " / ")
 
     def of_kind(self, *kinds: str) -> list[Event]:
         """Return the events of these kinds, in order."""

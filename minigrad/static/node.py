@@ -18,7 +18,7 @@ from minigrad.core import (
     show_shape,
 )
 from minigrad.diagnostics.errors import ShapeError, TraceError
-from minigrad.diagnostics.messages import one_line
+from minigrad.diagnostics.messages import choose, one_line
 from minigrad.diagnostics.source import here
 from minigrad.ops.methods import Lengths, Value, size_of
 from minigrad.static.traced_length import TracedLength
@@ -103,7 +103,7 @@ class Node(BaseNode, Value):
     def __repr__(self) -> str:
         name, shape = one_line(self.name), show_shape(self.shape)
         what = self.op if name == str(self.op) else f"{name} = {self.op}"
-        return f"<Node {what}: {self.dtype} {shape}, no value>"
+        return f"<Node {what}: {self.dtype} {shape}, {choose(('no value', '无值'), ' / ')}>"
 
     __str__ = __repr__
 
