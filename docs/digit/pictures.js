@@ -135,8 +135,8 @@ function paintMoves(canvas, moves, kept, alive) {
     }
     if (move.built && (kept || (alive && k === seen.length - 1))) cell(k, ROWS.built, "built");
     else if (move.built) { // gone: dots for its outline
-      pen.strokeStyle = css("line");
-      pen.setLineDash([1, 2]);
+      pen.strokeStyle = css("ink", 0.6);
+      pen.setLineDash([2, 2]);
       pen.strokeRect(k * column + 0.5, 0.5, column - 3, ROWS.built[1] - 1);
       pen.setLineDash([]);
     }
