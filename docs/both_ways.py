@@ -395,7 +395,7 @@ class Drawn:
             done = _words("soft small", self.x(end + 0.7), foot + 18, self.say("done"))
             boxes.append(_when(done, at(end + 1)))
         marks = [self.mark(column, note) for column, note in notes]
-        x = self.x(self.columns - 0.5)
+        x = self.x(self.columns - 0.4)
         head = f'<path class="playhead" d="M{x:g} {lay.top:g}V{foot:g}"/>'
         clip = '<g clip-path="url(#past)">'
         parts = [*behind, clip, *past, "</g>", *stairs, clip, *marks, "</g>", *boxes]
@@ -406,7 +406,7 @@ class Drawn:
 
     def mark(self, column: int, note: Note) -> str:
         x, y, given = self.x(column), self.y(note.row), note.sort == "input"
-        look = "given" if given and note.value else note.kind
+        look = "given" if given and note.value else "declared" if given else note.kind
         outer = self.radius + (1.6 if note.kind == BOTH and not given else 0)
         ring = f'<circle class="mark {look}" cx="{x:g}" cy="{y:g}" r="{outer:g}"/>'
         inner = f'<circle class="mark run" cx="{x:g}" cy="{y:g}" r="{self.radius - 1.2:g}"/>'

@@ -11,16 +11,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import log10
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from both_ways import WORDS as BOTH_WAYS
 from both_ways import _rect, _when, _words, finished, swept
 
 import viz
 from viz.explorer.portraits import ALPHABET, EMPTY, ZERO
-from viz.picture.cards import wide
 
 RECORDING = Path(__file__).with_suffix(".json")
 STYLE = Path(__file__).with_suffix(".css")
@@ -28,22 +28,27 @@ FIRST, PACE = 0.8, 0.3  # before the first step, and of a step, in seconds
 ROWS = 8  # of cells at most
 LEVELS = 4  # steps of strength, above zero and below, as in the style
 HIGH, GUTTER = 108, 30  # of a card, and between two rows of cards, px
+LEAST, MOST = 0.02, 2.0  # on the axis of the curves
+TICKS = (0.1, 1)
+SIZES = {"n_embd": 64, "n_layer": 12, "n_head": 4, "vocab_size": 200, "n_positions": 64}
 CODES = {chr(letter): code for code, letter in enumerate(ALPHABET)}
 
 WORDS: Mapping[str, tuple[str, str]] = {
-    "about": ("{blocks} blocks · {params} parameters · {operators} operators",
-              "{blocks} 层 · {params} 个参数 · {operators} 个算子"),
+    "title": ("GPT-2 as a static graph", "GPT-2 的静态图"),
+    "about": ("{blocks} blocks · {params} parameters", "{blocks} 层 · {params} 个参数"),
     "tokens": ("16 tokens", "16 个词元"),
+    "wte + wpe": ("wte+wpe", "wte+wpe"),
+    "of": ("ids below {vocab_size}", "词表 {vocab_size}"),
     "loss": ("loss", "损失"),
-    "forward": ("forward →", "前向 →"),
-    "backward": ("backward →", "反向 →"),
+    "build": BOTH_WAYS["build"],
+    "forward": ("run forward", "前向运行"),
+    "backward": ("run backward", "反向运行"),
     "value": ("what it gave", "输出"),
     "grad": ("its gradient", "梯度"),
-    "norm": ("size of its gradient, |∂|", "梯度的大小 |∂|"),
-    "through": ("|∂| through {blocks} blocks", "|∂| 穿过 {blocks} 层"),
-    "sizes": ("{last} → {first}", "{last} → {first}"),
-    "spread": ("spread of what it gave, σ", "输出的标准差 σ"),
-    "right": ("✓ gradients within {gap} of PyTorch's", "✓ 梯度与 PyTorch 相差不超过 {gap}"),
+    "norm": ("its size, |∂|", "梯度的大小 |∂|"),
+    "spread": ("spread of outputs, σ", "输出的标准差 σ"),
+    "sizes": ("size of gradients, |∂|", "梯度的大小 |∂|"),
+    "right": ("✓ gradients within {gap} of PyTorch's", "✓ 梯度与 PyTorch 最多差 {gap}"),
     "alt": (
         "A small GPT-2 with {blocks} blocks. It runs forward block by block, with a picture of "
         "what each block outputs, to a loss of {loss}. Then the gradients run backward, from "
@@ -83,9 +88,8 @@ def recorded() -> Recording:
     from transformers import GPT2Config, GPT2LMHeadModel  # noqa: PLC0415
 
     torch.manual_seed(0)
-    sizes = {"n_embd": 64, "n_layer": 12, "n_head": 4, "vocab_size": 200, "n_positions": 64}
-    model = GPT2LMHeadModel(GPT2Config(**sizes, attn_implementation="eager")).eval()
-    ids = torch.randint(0, 200, (1, 16))
+    model = GPT2LMHeadModel(GPT2Config(**SIZES, attn_implementation="eager")).eval()
+    ids = torch.randint(0, SIZES["vocab_size"], (1, 16))
 
     def loss(output: Any) -> Any:
         return torch.nn.functional.cross_entropy(output.logits[0, :-1], ids[0, 1:])
@@ -139,25 +143,26 @@ class Drawn:
         self.made, self.width, self.across = made, width, across
         self.spoken = 1 if language == "zh" else 0
         self.phone = across < 5
-        self.gap = 14 if self.phone else 24
-        self.side = 14 if self.phone else 18
-        self.wide = (width - 2 * self.side - (across - 1) * self.gap) / across
+        self.gap = 14 if self.phone else 20
+        self.side = 12
+        self.inset = self.side + (6 if self.phone else 16)  # room for what goes round a row
+        self.wide = (width - 2 * self.inset - (across - 1) * self.gap) / across
         self.count = len(made.parts)
-        self.columns = (
-            2 * self.count - 1
-        )  # the loss is where it turns round; tokens get no gradient
-        self.head = 62 if self.phone else 44
+        # The loss is where it turns round; tokens get no gradient.
+        self.columns = 2 * self.count - 1
+        self.head = 62 if self.phone else 46
         self.rows = -(-self.count // across)
-        self.axis = self.side if self.phone else 92
+        self.plan = self.side if self.phone else 78  # where the score begins
+        self.axis = self.plan + (46 if self.phone else 66)  # and, after what was built, its runs
 
-    def say(self, key: str, **more: Any) -> str:
+    def say(self, key: str) -> str:
         pair = WORDS.get(key, (key, key))
-        return escape(pair[self.spoken].format(**{**self.made.fields, **more}))
+        return escape(pair[self.spoken].format(**self.made.fields, **SIZES))
 
     def spot(self, i: int) -> tuple[float, float]:
         """The left upper corner of a card."""
         row, column = divmod(i, self.across)
-        return self.side + column * (self.wide + self.gap), self.head + row * (HIGH + GUTTER)
+        return self.inset + column * (self.wide + self.gap), self.head + row * (HIGH + GUTTER)
 
     def ran(self, i: int) -> float:
         return FIRST + PACE * i
@@ -166,61 +171,67 @@ class Drawn:
         return FIRST + PACE * (2 * self.count - 2 - i)
 
     def svg(self) -> str:
-        top = self.head + self.rows * (HIGH + GUTTER) + 20
+        top = self.head + self.rows * (HIGH + GUTTER) - 8
         score, high = self.score(top)
-        name = _words("b title", self.side, 26, self.say(self.made.fields["name"]))
-        told = _words(
+        title = _words("b title", self.side, 27, self.say("title"))
+        low = 47 if self.phone else 27
+        about = _words(
             "soft",
-            self.side if self.phone else self.side + 192,
-            46 if self.phone else 26,
+            self.side if self.phone else self.side + (212 if not self.spoken else 152),
+            low,
             self.say("about"),
         )
-        right = _words(
-            "b right",
-            self.width - self.side,
-            high - 12 if self.phone else 26,
-            self.say("right"),
-            "end",
+        keys = ("built_short", "ran_short") if self.phone else ("built", "ran")
+        told = " · ".join(
+            f'<tspan class="b {look} large">{self.made.fields["operators"]}</tspan>'
+            f'<tspan dx="4">{BOTH_WAYS[key][self.spoken]}</tspan>'
+            for key, look in zip(keys, ("built", "value"), strict=True)
         )
+        tally = _when(_words("soft", self.width - self.side, low, told, "end"), self.back(0))
+        right = _words("b right", self.side, high - 12, self.say("right"))
         cards = "".join(map(self.card, range(self.count)))
         ways = "".join(map(self.way, range(self.count - 1)))
         size = f'width="{self.width}" height="{high:g}" viewBox="0 0 {self.width} {high:g}"'
         return (
             f'<svg class="model" {size} role="img"><title>{self.say("alt")}</title>'
-            f"<defs>{TIPS}</defs>{name}{told}{ways}{cards}{self.legend(top - 28)}{score}"
+            f"<defs>{TIPS}{self.shapes()}</defs>{title}{about}{tally}{ways}{cards}{self.legend()}{score}"
             f"{_when(right, self.back(0) + PACE)}</svg>"
+        )
+
+    def shapes(self) -> str:
+        """What all cards have in common: their outline, and the halo around it."""
+        outlines = ("card", 0, self.wide, HIGH), ("halo", -3.5, self.wide + 7, HIGH + 7)
+        return "".join(
+            f'<rect id="{name}" x="{at}" y="{at}" width="{wide:g}" height="{high:g}" rx="8"/>'
+            for name, at, wide, high in outlines
         )
 
     def card(self, i: int) -> str:
         """Draw a card: a plan, then its value, then its gradient; a halo marks "now"."""
         part, (x, y) = self.made.parts[i], self.spot(i)
-        last = i == self.count - 1  # it takes what is left of its row
-        left = -(-self.count // self.across) * self.across - self.count if last else 0
-        card = self.wide + left * (self.wide + self.gap)
-        box = (x, y, card, HIGH)
+        box = f'href="#card" x="{x:g}" y="{y:g}"/>'
         name = _words("b", x + 9, y + 18, self.say(part.name))
-        inner, at = self.wide - 18, x + 9
-        if last:
-            seen = _words("b large", x + 9, y + 60, f"{part.value['mean']:.3g}")
+        inner, at, right = self.wide - 18, x + 9, x + self.wide - 9
+        if i == self.count - 1:
+            seen = _words("b large", at, y + 50, f"{part.value['mean']:.3g}")
         else:
             seen = picture(part.value, "value", at, y + 26, inner, 32)
-        gave = _rect("card given" if i == 0 else "card ran", *box) + name + seen
-        plan = _when(_rect("card", *box) + name, 0, self.ran(i))
-        found = [plan, _when(gave, self.ran(i))] if i else [gave]
-        halo = _rect("halo", x - 3.5, y - 3.5, card + 7, HIGH + 7)
+        if not i:
+            seen += _words("soft", at, y + 80, self.say("of"))
+        gave = f'<use class="card {"ran" if i else "given"}" {box}{seen}'
+        plan = _when(f'<use class="card" {box}', 0, self.ran(i))
+        found = [plan, _when(gave, self.ran(i)), name] if i else [gave, name]
+        halo = f'<use class="halo" href="#halo" x="{x:g}" y="{y:g}"/>'
         found.append(_when(halo, self.ran(i), self.ran(i) + PACE) if i else "")
-        if last:
-            about = _words("b grad", x + 76, y + 18, self.say("through"))
-            about += _words("b large grad", x + 76, y + 60, self.say("sizes"))
-            found.append(_when(about, self.back(2)))
-        elif part.grad is not None:
-            size = _words(
-                "number grad b", x + self.wide - 9, y + 18, f"{part.grad['norm']:.2g}", "end"
-            )
-            brought = picture(part.grad, "grad", at, y + 65, inner, 32) + size
-            found.append(_when(brought, self.back(i)))
+        if part.grad is None:
+            return "".join(found)
+        if i == self.count - 1:  # its gradient is 1, and with it the way back begins
+            brought = _words("number grad b", at, y + 80, f"∂ {part.grad['norm']:.2g}")
+        else:
+            brought = picture(part.grad, "grad", at, y + 65, inner, 32)
+            brought += _words("number grad b", right, y + 18, f"{part.grad['norm']:.2g}", "end")
             found.append(_when(halo, self.back(i), self.back(i) + PACE))
-        return "".join(found)
+        return "".join([*found, _when(brought, self.back(i))])
 
     def way(self, i: int) -> str:
         """Draw the arrows to the next card: green once it has run, orange for the gradient."""
@@ -229,10 +240,11 @@ class Drawn:
         if v == y:
             there, back = f"M{right:g} {low:g}H{u - 5:g}", f"M{u:g} {high:g}H{right + 5:g}"
         else:  # round the end of the row, into the next
-            out, into, between, down = right + 8, u - 11, y + HIGH + GUTTER / 2, v - y
+            far = 4 if self.phone else 7
+            out, into, between, down = right + far, u - far - 7, y + HIGH + GUTTER / 2, v - y
             there = f"M{right:g} {low:g}H{out:g}V{between - 3:g}H{into:g}V{low + down:g}H{u - 5:g}"
             back = f"M{u:g} {high + down:g}H{into + 6:g}V{between + 3:g}"
-            back += f"H{out + 5:g}V{high:g}H{right + 5:g}"
+            back += f"H{out + 6:g}V{high:g}H{right + 5:g}"
         found = f'<path class="way" d="{there}"/>'
         gave = f'<path class="way gave" d="{there}" marker-end="url(#there)"/>'
         found += _when(gave, self.ran(i + 1))
@@ -241,68 +253,75 @@ class Drawn:
             found += _when(brought, self.back(i))
         return found
 
-    def legend(self, y: float) -> str:
-        """Explain the two swatches of a card and the number beside its name."""
-        x, found = float(self.side), ""
-        for look, key in (("value", "value"), ("grad", "grad"), ("size", "norm")):
-            sign, beside = _words("number grad b", x, y, "1.2"), 24
-            if look != "size":
-                beside = 52
+    def legend(self) -> str:
+        """Explain in the place after the last card what is seen on one."""
+        x, y = self.spot(self.count)
+        found, beside = "", 38
+        for k, look in enumerate(("value", "grad", "norm")):
+            low = y + 34 + 28 * k
+            sign = _words("number grad b", x, low, "1.2")
+            if look != "norm":
                 sign = "".join(
                     f'<g class="of-{look}"><path class="patch {level}" '
-                    f'd="M{x + 11 * k:g} {y - 5:g}h11"/></g>'
-                    for k, level in enumerate(("below4", "below2", "above2", "above4"))
+                    f'd="M{x + 8 * n:g} {low - 5:g}h8"/></g>'
+                    for n, level in enumerate(("below4", "below2", "above2", "above4"))
                 )
-            said = "|∂|" if self.phone and key == "norm" else self.say(key)
-            found += sign + _words("soft", x + beside, y, said)
-            x += beside + 22 + wide(WORDS[key][self.spoken], 12)
+            found += sign + _words("soft", x + beside - 14 * (look == "norm"), low, self.say(look))
         return found
 
     def score(self, top: float) -> tuple[str, float]:
         """Draw the score, a row for each card, and two curves; return it and where it ends."""
         left, step = self.axis, (self.width - self.side - self.axis) / self.columns
         row = 5 if self.phone else 6
-        end = top + 22 + row * self.count
-        middle = left + step * (self.count - 0.5)
-        found = [
-            _words("b value", left, top + 12, self.say("forward")),
-            _words("b grad", middle + 8, top + 12, self.say("backward")),
-        ]
-        past = []
+        end = top + row * self.count
+        middle = left + step * self.count
+        far = left + step * self.columns
+        slope = f"M{self.plan + 4:g} {top + row / 2:g}L{left - 6:g} {end - row / 2:g}"
+        found, past = [f'<path class="plan" d="{slope}"/>'], []
         for i in range(self.count):
-            y = top + 22 + row * i
+            y = top + row * i
             past.append(bar("bar", left + step * i, y, step - 1.4, row - 1))
             if self.made.parts[i].grad is not None and i < self.count - 1:
                 at = left + step * (2 * self.count - 2 - i)
                 past.append(bar("bar back", at, y, step - 1.4, row - 1))
             if not self.phone and i in (0, self.count - 1):
-                found.append(
-                    _words("soft", left - 8, y + 8, self.say(self.made.parts[i].name), "end")
-                )
-        high = end + (48 if self.phone else 34)  # of the curves, below their names
-        base = high + 40
+                name = self.say(self.made.parts[i].name)
+                found.append(_words("soft", self.plan - 8, y + 8, name, "end"))
+        for look, key, start, stop in (
+            ("build", "build", self.plan, left - 4),
+            ("run", "forward", left, middle - 3),
+            ("back", "backward", middle, far - 5),
+        ):
+            word = _words("b", (start + stop) / 2, end + 25, self.say(key), "middle")
+            shown = _rect(f"phase {look}", start, end + 8, stop - start, 26) + word
+            begins = {"run": FIRST, "back": self.back(self.count - 2)}.get(look)
+            found.append(_when(shown, begins) if begins else shown)
+        high, base = end + 68, end + 122
+        for tick in TICKS:
+            y = height(tick, high, base)
+            found.append(f'<path class="hair" d="M{left:g} {y:.1f}H{far:g}"/>')
+            found.append(_words("soft number", left - 8, y + 4, f"{tick:g}", "end"))
+        found.append(_words("b value", left, end + 56, self.say("spread")))
+        found.append(_words("b grad", middle, end + 56, self.say("sizes")))
         places = range(1, self.count - 1)
-        spread = [(left + step * (i + 0.5), self.made.parts[i].value["std"]) for i in places]
+        parts = self.made.parts
+        spread = [
+            (left + step * (i + 0.5), self.say(parts[i].name), parts[i].value["std"])
+            for i in places
+        ]
         sizes = [
-            (left + step * (2 * self.count - 1.5 - i), self.made.parts[i].grad["norm"])  # type: ignore[index]
-            for i in reversed(places)
+            (left + step * (2 * self.count - 1.5 - i), self.say(part.name), part.grad["norm"])
+            for i, part in [*enumerate(parts)][-2:0:-1]
+            if part.grad is not None
         ]
-        last, bend = len(sizes) - 1, self.made.parts[-3].name
-        past += [
-            *curve("value", spread, high, base, (last - 1, bend), [0] if self.phone else [0, last]),
-            *curve("grad", sizes, high, base, (1, bend), [last] if self.phone else [0, last]),
-        ]
-        found.append(f'<path class="hair" d="M{left:g} {base + 6:g}H{self.width - self.side}"/>')
-        found.append(_words("b value", left, end + 22, self.say("spread")))
-        found.append(_words("b grad", middle + 8, end + 22, self.say("norm")))
-        x = left + step * self.columns
-        sweep = _rect("sweep", left, top, step * self.columns, base + 10 - top)
+        past += [*curve("value", spread, high, base), *curve("grad", sizes, high, base)]
+        sweep = _rect("sweep", left - 9, top - 9, step * self.columns + 9, base + 40 - top)
         found.append(
             f'<clipPath id="past">{sweep}</clipPath><g clip-path="url(#past)">{"".join(past)}</g>'
         )
-        found.append(f'<path class="playhead" d="M{x:g} {top + 18:g}V{base + 6:g}"/>')
+        found.append(f'<path class="playhead" d="M{far:g} {top:g}V{base + 6:g}"/>')
         self.length = step * self.columns  # of the axis, px
-        return "".join(found), base + (44 if self.phone else 20)
+        return "".join(found), base + 52
 
 
 TIPS = "".join(
@@ -317,35 +336,43 @@ def bar(look: str, x: float, y: float, wide: float, high: float) -> str:
     return f'<path class="{look}" d="M{x:.1f} {y:g}h{wide:.1f}v{high:g}h-{wide:.1f}z"/>'
 
 
-def curve(
-    look: str,
-    points: Sequence[tuple[float, float]],
-    top: float,
-    base: float,
-    bend: tuple[int, str],
-    ends: Sequence[int],
-) -> Iterator[str]:
-    """A line through positive numbers, on a logarithmic axis from their least to their largest.
+def height(size: float, top: float, base: float) -> float:
+    """Where a size lies on the logarithmic axis of the curves."""
+    return base - (base - top) * log10(size / LEAST) / log10(MOST / LEAST)
 
-    Numbers stand at its ends, and where it bends, with the name of the layer.
-    """
-    logs = [log10(size) for _, size in points]
-    low, span = min(logs), (max(logs) - min(logs)) or 1.0
-    ys = [base - (base - top) * (log - low) / span for log in logs]
-    places = [f"{x:.1f} {y:.1f}" for (x, _), y in zip(points, ys, strict=True)]
+
+def curve(
+    look: str, points: Sequence[tuple[float, str, float]], top: float, base: float
+) -> Iterator[str]:
+    """A line through the sizes of layers; its ends, and where it bends, say which and how much."""
+    ys = [height(size, top, base) for *_, size in points]
+    places = [f"{x:.1f} {y:.1f}" for (x, *_), y in zip(points, ys, strict=True)]
     yield f'<path class="curve {look}" d="M{"L".join(places)}"/>'
-    (bent, name), said = bend, f"number {look}"
-    for i in ends:
-        (x, size), y = points[i], ys[i]
-        if y > top + 6 and i:
-            yield _words(said, x + 8, y + 4, f"{size:.2g}")
+    steps = [abs(b - a) for a, b in pairwise(ys)]
+    (bend,) = (i for i in range(1, len(ys) - 1) if min(steps[i - 1], steps[i]) > 3)
+    last, said = len(ys) - 1, f"number on {look}"
+    for i in (0, bend, last):
+        (x, name, size), y = points[i], ys[i]
+        yield f'<circle class="curve {look}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+        label = f"{name} {size:.2g}"
+        if i == bend:  # beside it, where the line is not
+            yield (
+                _words(said, x - 9, y + 4, label, "end")
+                if y < ys[0]
+                else _words(said, x + 26, y + 4, label)
+            )
+        elif (i == last) is (look == "value"):  # where the curves meet: below both
+            yield (
+                _words(said, x + 5, base + 18, label, "end")
+                if i
+                else _words(said, x - 5, base + 18, label)
+            )
         else:
-            yield _words(said, x, y - 7, f"{size:.2g}", "middle")
-    x, label = points[bent][0], f"{name} {points[bent][1]:.2g}"
-    if ys[bent] < base:  # a peak
-        yield _words(said, x, top - 6, label, "middle")
-    else:
-        yield _words(said, x + 24, base + 2, label)
+            yield (
+                _words(said, x - 4, y - 9, label)
+                if not i
+                else _words(said, x - 4, y + 18, label, "end")
+            )
 
 
 def picture(
@@ -384,7 +411,7 @@ def picture(
 
 def drawing(language: str, phone: bool = False, dark: bool | None = None) -> str:
     """The picture as an SVG file."""
-    drawn = Drawn(Recording.stored(), language, *((360, 3) if phone else (830, 6)))
+    drawn = Drawn(Recording.stored(), language, *((360, 3) if phone else (760, 6)))
     svg = drawn.svg()
     style = swept(STYLE, drawn.columns, PACE, FIRST, drawn.length)
     return finished(svg, style, language, dark)

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import minigrad as mg
 import viz
+from viz.film.score import Note, score
 from viz.page.scene import Scene
 from viz.page.together import orders
-from viz.picture.drawing import alone
+from viz.picture.cards import text, wide
+from viz.picture.drawing import EDGE, alone
 from viz.picture.fonts import font_face
-from viz.picture.theme import FONT_FAMILY, LATIN_FAMILY
+from viz.picture.theme import FONT_FAMILY, LATIN_FAMILY, SMALL
+from viz.words.text import ROWS
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -25,7 +29,19 @@ import both_ways
 import lesson_pictures
 import model_picture
 
+CODE = ".mg-code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 11.4px; }"
+DISC = '<g class="mg-{}"><rect class="mg-card" x="0" y="-7" width="14" height="14" rx="7"/></g>'
+INNER = '<g class="mg-ran"><rect class="mg-card" x="3" y="-4" width="8" height="8" rx="4"/></g>'
+KEYS = {  # what a mark looks like, its name, and how wide it is
+    "built": (DISC.format("born"), "key_built", 14),
+    "both": (DISC.format("ring") + INNER, "phase_both", 14),
+    "run": (DISC.format("ran"), "key_ran", 14),
+    "input": (DISC.format("given"), "key_input", 14),
+    "gradient": (DISC.format("passed"), "gradient", 14),
+    "held": ('<path class="mg-life" d="M0,0L20,0"/>', "key_held", 20),
+}
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
+COLUMN = 736  # pixels of a column of text on a page
 SLIM = 340, 372  # pixels that are asked of a picture for a phone, and that it may have
 
 
@@ -75,30 +91,67 @@ def diamond(language: Literal["en", "zh"]) -> str:
 def films() -> dict[str, str]:
     """The pictures by the names of their files, in each language; those of L00 to L04 move."""
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
-    wide, slim = lesson_pictures.pictures(), lesson_pictures.pictures(SLIM[0])
+    large, slim = lesson_pictures.pictures(), lesson_pictures.pictures(SLIM[0])
     for language in languages:
         for film in (fan_out, tape, two_runs):
-            wide[f"{film.__name__}_{language}.svg"] = film(language).svg
-            slim[f"{film.__name__}_{language}.svg"] = played(film(language), SLIM[0])
-        wide[f"diamond_{language}.svg"] = diamond(language)
-    made = {name: in_our_letters(svg) for name, svg in wide.items()}
+            for made, width in ((large, 0), (slim, SLIM[0])):
+                made[f"{film.__name__}_{language}.svg"] = played(film(language), width)
+        large[f"diamond_{language}.svg"] = diamond(language)
+    files = {name: in_our_letters(svg) for name, svg in large.items()}
     for name, svg in slim.items():
-        if width_of(svg) <= SLIM[1] < width_of(wide[name]):
-            made[re.sub("_(?=..[.])", "_phone_", name)] = in_our_letters(svg)
+        if width_of(svg) <= SLIM[1] < width_of(large[name]):
+            files[re.sub("_(?=..[.])", "_phone_", name)] = in_our_letters(svg)
     for language in languages:
-        made[f"both_ways_{language}.svg"] = both_ways.picture(language)
-        made[f"both_ways_phone_{language}.svg"] = both_ways.picture(language, 360, phone=True)
-        made[f"gpt2_{language}.svg"] = model_picture.drawing(language)
-        made[f"gpt2_phone_{language}.svg"] = model_picture.drawing(language, phone=True)
-    return made
+        files[f"both_ways_{language}.svg"] = both_ways.picture(language)
+        files[f"both_ways_phone_{language}.svg"] = both_ways.picture(language, 360, phone=True)
+        files[f"gpt2_{language}.svg"] = model_picture.drawing(language)
+        files[f"gpt2_phone_{language}.svg"] = model_picture.drawing(language, phone=True)
+    return files
 
 
 def played(animation: viz.Animation, width: int) -> str:
-    """The animation, laid out for so many pixels."""
+    """The animation, laid out for so many pixels if any are given, with what its marks mean."""
     player, language = animation.player, animation.language
-    order = orders(player.films, player.links)
-    animation.scene = Scene(player.films, player.verdict, order, width, language=language)
-    return animation.svg
+    if width:
+        order = orders(player.films, player.links)
+        animation.scene = Scene(player.films, player.verdict, order, width, language=language)
+    svg = animation.svg.replace("</style>", f"{CODE}</style>", 1)
+    # A title begins like one.
+    svg = re.sub(r'(class="mg-title"[^>]*>)(\w)', lambda m: m[1] + m[2].upper(), svg)
+    kinds = {mark(note) for film in player.films for note in score(film).notes}
+    svg = explained(svg, [key for key in KEYS if key in kinds | {"held"}], language)
+    return svg if width else scaled(svg)
+
+
+def scaled(svg: str) -> str:
+    """The picture as wide as the column of text that it begins, and its letters with it."""
+    wide, high = (int(n) for n in re.findall(r'(?:width|height)="(\d+)"', svg)[:2])
+    size = f'width="{COLUMN}" height="{high * COLUMN / wide:.0f}"'
+    return svg.replace(f'width="{wide}" height="{high}"', size, 1)
+
+
+def mark(note: Note) -> str:
+    """How a note of the score looks, as the key names it."""
+    if note.sort == "input":
+        return "input" if note.kind != "gradient" else "gradient"
+    return "" if note.sort == "constant" else note.kind
+
+
+def explained(svg: str, keys: Sequence[str], language: str) -> str:
+    """The picture with the key of its marks below it, in as many lines as they need."""
+    width, high = (int(n) for n in re.findall(r'(?:width|height)="(\d+)"', svg)[:2])
+    x, y, found = EDGE, high + 8, ""
+    for key in keys:
+        sign, name, beside = KEYS[key]
+        said = ROWS[name][language == "zh"]
+        if x + beside + wide(said, SMALL) > width - EDGE:
+            x, y = EDGE, y + 24
+        found += f'<g transform="translate({x:g} {y})">{sign}</g>'
+        found += text("mg-clock", x + beside + 6, y + 4, said)
+        x += beside + wide(said, SMALL) + 24
+    for size in (f'height="{high}"', f'0 0 {width} {high}"'):
+        svg = svg.replace(size, size.replace(f'{high}"', f'{y + 20}"'), 1)
+    return svg.replace("</svg>", f"{found}</svg>")
 
 
 def in_our_letters(svg: str) -> str:
