@@ -98,7 +98,8 @@ interface Frame {
 
 interface View {
   svg: string;
-  narrow?: string; // as it is laid out for a phone, if that is another drawing
+  middle?: string; // as it is laid out for a notebook, if that is another drawing
+  narrow?: string; // and for a phone
   home: Record<string, string>;
   arrows: Record<string, [string, string]>;
   counts: Record<string, string[][]>;
@@ -283,7 +284,7 @@ interface Stage {
   offset: Point;
   stop: Card | null;
   scale(): number;
-  suit(narrow: boolean): void;
+  suit(size: number): void; // 0 on a page, 1 in a notebook, 2 on a phone
   passed?: { view: View; frames: Frame[]; used: Map<string, number> };
   extent(g: Element): Extent;
   course(path: SVGPathElement): Point[];

@@ -150,8 +150,7 @@ WRITTEN = """() => [...document.querySelectorAll('.mg-short')].map(short => shor
     [
         ("step matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"]),
         ("compare matrix", 770, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),
-        # Its cards are compact: a row of a gradient beside its value would be read with it.
-        ("compare matrix", 390, ["1 -2 3 4", "0.5, -1"] * 2),
+        ("compare matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),
     ],
 )
 def test_small_cards_write_their_numbers_on_the_cells(

@@ -5,15 +5,15 @@ const SPARE = 14; // pixels that a number may be wider than its card
 const ROUNDED = 5; // beside the name of a reference, whose ends are round
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
-const [THIN, STRIP, DIGIT, CELL, LOW, SLIVER] = [8, 3, 10, 9.2, 8.5, 3]; // pixels at least of a swatch, of one beneath another with numbers, of a number, of one on a cell, of one that is alone, and of bars below it
-const BREATH = 2.5; // pixels, at most, from numbers to the bars beneath them
+const [THIN, CELL] = [8, 9.2]; // pixels at least of a swatch, and of a number on a cell
+const [DEL, BETWEEN] = [11, 1.5]; // pixels of the ∂ before a gradient, and from a value to it
+const [NAMED, HIGHER] = [3, 40]; // pixels above the name of a compact card, and below it; and of one that has them
 const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const [ALL, ENOUGH, POWER] = [5, 3, 2]; // digits: more than any number has; as many as are left of one that has room for them; and of one with a power of ten
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 const [GENEROUS, LEADING] = [[15, 14, 13], 3]; // sizes of letters, if all cards of a player have room for them, and between their lines
-const SMALLER = 0.5; // the share of bars beside numbers that have none
 const STRETCHED = 2; // how many times as long or as high as it is a tensor of many cells may become
 const [ROOMY_CARD, AIRY] = [76, 3]; // pixels of a card with tensors that has room for air, and of this
 const CLOSE = 28; // and of one whose name is just above its numbers
@@ -70,6 +70,8 @@ function besideName(name, value, wide, digits) {
  * @param {HTMLElement} box @param {number} scale
  */
 function abridge(box, scale) {
+  const compact = box.querySelector(".mg-compact");
+  if (compact) scale = Math.min(1, scale); // its words grow with it
   const frames = box.querySelectorAll("g.cluster");
   const references = box.querySelectorAll(".mg-ref");
   const cards = frames.length || references.length ? [...box.querySelectorAll("g.node")].map(extent) : [];
@@ -77,12 +79,12 @@ function abridge(box, scale) {
   for (const g of frames) nameFrame(g, scale, cards, ways);
   for (const g of references) widen(g, scale, cards);
   for (const g of box.querySelectorAll("g.node, .mg-ref")) {
-    if (scale < (g.matches(".node") ? SIGNED : FULL) || g.matches(".mg-compact")) brief(g, scale);
+    if (scale < (g.matches(".node") ? SIGNED : FULL) || compact) brief(g, scale);
     else {
       g.querySelector(".mg-short")?.remove();
       for (const slot of g.querySelectorAll(".mg-swatch[data-own]")) {
         setPlace(slot, slot.getAttribute("data-own") ?? "");
-        slot.classList.remove("mg-written");
+        drawn(slot, false);
       }
       lift(g);
     }
@@ -101,7 +103,7 @@ function widen(g, scale, cards) {
     for (const [name, size] of Object.entries(box)) rect.setAttribute(name, size.toFixed(2));
   };
   const name = (g.querySelector(".mg-ref-name")?.textContent ?? "").replace(MARK, "");
-  const small = scale < FULL;
+  const small = scale < FULL || g.closest(".mg-brief");
   place(small ? Math.max(0, (written(name) + 2 * ROUNDED) / scale - own) : 0, small ? Math.max(0, (PILL / scale - high) / 2) : 0);
   const { left, right, top, bottom } = extent(g);
   if (left < 0 || cards.some((card) => card.left < right && card.right > left && card.top < bottom && card.bottom > top)) place(0);
@@ -203,6 +205,8 @@ function brief(g, scale) {
   const without = /** @type {HTMLElement | null} */ (g.closest(".mg-drawing"))?.dataset.without ?? "";
   /** @type {Digits} */
   const digits = { most: Number(together(g).digits ?? ALL), need: ALL };
+  const compact = g.matches(".mg-compact");
+  const leading = g.matches(".mg-leading"); // its name is before its numbers
   const strip = g.querySelector(".mg-cell-card"); // the first of the calls in it, which come below the name
   const [[own = 0], [thick = 0]] = strip ? ["y", "height"].map((name) => numbers(strip, name)) : [[], []];
   const calls = strip ? thick * scale + BRIEF.strip + BRIEF.air : 0;
@@ -221,7 +225,7 @@ function brief(g, scale) {
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - (name === "grad" ? 3 : 1) * BRIEF.edge, digits) }));
-  const low = most < lines.filter(({ text }) => text).length && (most === 1 ? !strip : g.matches(".mg-compact"));
+  const low = compact || (most === 1 && !strip && lines.filter(({ text }) => text).length > 1);
   const beside = (low || (board && most === 2 && g.matches(":not(.mg-kind-constant)") && g.querySelector(":scope > .mg-word"))) && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
   if (beside) lines[1].text = "";
   else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
@@ -232,7 +236,7 @@ function brief(g, scale) {
   if (shown.length > 1 && g.matches(".mg-changed.mg-kind-constant")) shown.shift(); // its value says it, and what it was
   const word = most > Math.max(shown.length, pictures.length ? 2 : 1) && shown.length && g.querySelector(".mg-word");
   const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
-  if (became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
+  if (leading || became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
   if (became.length) shown.unshift({ name: "word", text: "" });
   const extents = g.querySelector(".mg-shape")?.textContent ?? "";
   if (board && !g.closest(".mg-drawing")?.querySelector(".mg-value")) { // no card of the drawing has a value
@@ -241,11 +245,11 @@ function brief(g, scale) {
   }
   const head = became.length ? 2 : 1; // lines above its pictures, or its calls
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
-  const ease = pictures.length > 1 && high * scale > ROOMY_CARD ? AIRY : 0;
-  top += ease * (strip ? 3 : 2); // above its name, below it, and below its calls
+  const ease = slots.length && compact ? (high * scale > HIGHER ? NAMED : 0) : pictures.length > 1 && high * scale > ROOMY_CARD ? AIRY : 0;
+  top += ease * (compact && !strip ? 1.5 : strip ? 2.5 : 2); // above its name, below it, and below its calls
   const grids = pictures.map((slot) => slot.getAttribute("data-grid") ?? "");
   const pair = without.includes("value") ? "" : beside;
-  const key = `${scale} ${wide} ${pair} ${pictures.length} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids} ${digits.most} ${letters}`;
+  const key = `${scale} ${wide} ${pair} ${pictures.length} ${slots.map((slot) => slot.getAttribute("data-code"))} ${became} ${shown.map(({ text }) => text).join("|")} ${without} ${grids} ${digits.most} ${letters}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
@@ -253,10 +257,11 @@ function brief(g, scale) {
   g.classList.toggle("mg-frameless", shown.some(({ text }) => written(text) > room + BRIEF.edge));
   for (const slot of slots) {
     setPlace(slot, "scale(0)");
-    slot.classList.remove("mg-written");
+    drawn(slot, false);
   }
-  const places = enlarge(pictures, wide, high, scale, (top + BRIEF.edge + (strip ? 0 : BRIEF.air)) / scale);
-  const cells = places.map((place, i) => (i && inOneRow(places, grids[i]) ? null : cellsOf(grids[i], place, scale, digits)));
+  const lead = leading ? written(shown[0]?.text ?? "") + 2.5 * BRIEF.edge : DEL;
+  const places = enlarge(pictures, wide, high, scale, leading ? (BRIEF.edge + BRIEF.air / 2) / scale : (top + BRIEF.edge + (strip ? 0 : BRIEF.air)) / scale, lead / scale);
+  const cells = places.map((place, i) => cellsOf(grids[i], place, scale, digits));
   const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
   const mute = (/** @type {number} */ i) => without.includes(back(i) ? "back" : "cells");
   for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
@@ -274,7 +279,7 @@ function brief(g, scale) {
     const below = i < head ? ease + (i + 1) * BRIEF.line - (high * scale < CLOSE ? 2 : 1) : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const apart = lines + (i < head ? -calls : calls) / 2; // above and below its calls
     const y = pictures.length ? below - (high * scale) / 2 : strip ? apart : lines;
-    const half = (wide * scale) / 2 - 1.5 * BRIEF.edge;
+    const half = (wide * scale) / 2 - (compact ? 3 : 1.5) * BRIEF.edge;
     const write = (/** @type {string} */ of, /** @type {object} */ at) => shape("text", { class: `mg-short-${of}`, y: y.toFixed(1), ...at }, group);
     const named = i - head + 1; // 0: the line of its name
     const sides = named ? { x: half, "text-anchor": "end" } : { x: -half }; // its gradient is beneath its value
@@ -283,10 +288,15 @@ function brief(g, scale) {
     if (name === "word") bilingual([became[0], became[1]], lettering);
     else lettering.textContent = text;
   });
+  places.forEach(({ x, y, down }, i) => {
+    const middle = (y + (down * SWATCH_HIGH) / 2 - high / 2) * scale + BRIEF.font * 0.35;
+    const before = { x: ((x - wide / 2) * scale - lead / 2).toFixed(1), y: middle.toFixed(1) };
+    if (!back(i) && leading) for (const [name, at] of Object.entries(before)) group.firstElementChild?.setAttribute(name, at);
+    if (back(i) && slots[i].firstChild) shape("text", { class: "mg-short-del", "text-anchor": "middle", ...before }, group).textContent = "∂";
+  });
   cells.forEach((found, i) => {
     if (mute(i) || !found?.length) return;
-    if (bars(grids[i])) beneath(pictures[i], places[i], scale);
-    else pictures[i].classList.add("mg-written");
+    drawn(pictures[i], true);
     for (const { x, y, text } of found) {
       const place = { x: (x - (wide * scale) / 2).toFixed(1), y: (y - (high * scale) / 2).toFixed(1) };
       shape("text", { class: `mg-short-cell${back(i) ? " mg-short-of-grad" : ""}`, ...place, "text-anchor": "middle" }, group).textContent = text;
@@ -301,18 +311,10 @@ function brief(g, scale) {
 function cellsOf(grid, { x, y, ...by }, scale, digits) {
   const rows = grid ? grid.split(";").map((row) => row.split(" ")) : [];
   const [broad, down] = [by.across * SWATCH_WIDE * scale, (by.down * SWATCH_HIGH * scale) / rows.length];
-  const alone = bars(grid) && down < DIGIT + SLIVER; // without bars beneath, each as wide as it is long
-  const line = bars(grid) && !alone ? DIGIT : down; // of bars the numbers lie above
   const own = { most: digits.most, need: ALL };
-  if (alone) { // what follows on each other is one text
-    const joined = (/** @type {number} */ most) => rows[0].map((number) => rounded(number, Infinity, { most, need: ALL })).join(", ");
-    const need = down < LOW ? 0 : [ALL, 4, ENOUGH, 2].find((most) => written(joined(most)) + SIDES <= broad);
-    digits.need = Math.min(digits.need, need || ALL, ENOUGH);
-    return need ? [{ x: x * scale + broad / 2, y: y * scale + down / 2 + BRIEF.font * 0.35, text: joined(Math.min(digits.most, need)) }] : null;
-  }
   const write = () => rows.flatMap((row, k) => {
     const across = broad / row.length;
-    return row.map((number, i) => ({ x: x * scale + (i + 0.5) * across, y: y * scale + k * down + line / 2 + BRIEF.font * 0.35,
+    return row.map((number, i) => ({ x: x * scale + (i + 0.5) * across, y: y * scale + (k + 0.5) * down + BRIEF.font * 0.35,
       text: down < CELL ? "" : rounded(number, across - (number.length > LENGTHY ? 2 : 1) * SIDES, own) }));
   });
   write();
@@ -322,26 +324,19 @@ function cellsOf(grid, { x, y, ...by }, scale, digits) {
   return found.every(({ text }) => text) ? found : null;
 }
 
-/** Whether numbers are drawn as bars, which would run through those written on them. @param {string} grid */
-const bars = (grid) => Boolean(grid) && !grid.includes(";");
-
-/**
- * Bars have what is left below their numbers; if that is too little, the numbers stand for them.
- * @param {Element} slot @param {{x: number, y: number, across: number, down: number}} place @param {number} scale
- */
-function beneath(slot, { x, y, across, down }, scale) {
-  const all = down * SWATCH_HIGH * scale;
-  const above = DIGIT + Math.min(BREATH, Math.max(0, all - DIGIT - SLIVER) / 4); // as much as numbers take, and some air where there is room
-  const left = all - above;
-  const low = `translate(${x.toFixed(1)},${(y + above / scale).toFixed(1)}) scale(${across.toFixed(3)} ${((down * left) / all).toFixed(3)})`;
-  setPlace(slot, left < SLIVER ? "scale(0)" : low);
+/** Draw a swatch as it is, or as cells with lines between them, on which its numbers are written. @param {Element} slot @param {boolean} cells */
+function drawn(slot, cells) {
+  if (slot.classList.contains("mg-written") === cells) return;
+  slot.classList.toggle("mg-written", cells);
+  const own = slot.getAttribute("data-code") ?? "";
+  const code = cells ? own.replace(/^b/, "c") : own;
+  slot.innerHTML = code && swatch(code);
+  if (!cells) return;
+  const [columns, all] = [Number(code.slice(1, code.indexOf(":"))), code.length - code.indexOf(":") - 1];
+  const between = (/** @type {number} */ count, /** @type {(part: number) => string} */ line) => Array.from({ length: count - 1 }, (_, i) => line((i + 1) / count)).join("");
+  const d = between(columns, (part) => `M${part * SWATCH_WIDE},0v${SWATCH_HIGH}`) + between(all / columns, (part) => `M0,${part * SWATCH_HIGH}h${SWATCH_WIDE}`);
+  shape("path", { class: "mg-between", d }, slot);
 }
-
-/** Whether a row is beside that of its value: it has no numbers, as those of both would be read as one. @param {{y: number, down: number}[]} places @param {string} grid */
-const inOneRow = ([value, back], grid) => bars(grid) && Boolean(back) && back.y < value.y + value.down * SWATCH_HIGH;
-
-/** Few numbers as an attribute holds them: rows of them. @param {string[][]} [grid] */
-const gridded = (grid) => grid?.map((row) => row.join(" ")).join(";") ?? "";
 
 /** Where a swatch stands: at its own place, or for a while elsewhere. @param {Element} slot @param {string} place */
 function setPlace(slot, place) {
@@ -350,52 +345,39 @@ function setPlace(slot, place) {
 }
 
 /**
- * The swatches of such a card, beneath its name, as large as there is room for: one below the other or beside
- * it. Few numbers fill the card, so that they can be written on their cells: those of the value first.
- * @param {Element[]} slots @param {number} wide @param {number} high @param {number} scale @param {number} top
+ * The swatches of such a card, beneath its name, as large as there is room for: that of a gradient has a ∂ before
+ * it, below that of its value or beside it. Few numbers fill the card, so that they can be written on their cells.
+ * @param {Element[]} slots @param {number} wide @param {number} high @param {number} scale @param {number} top @param {number} lead what is before them
  */
-function enlarge(slots, wide, high, scale, top) {
-  if (!slots.length) return [];
-  const edge = BRIEF.edge / scale;
+function enlarge(slots, wide, high, scale, top, lead) {
+  const [edge, gap] = [1.5 * BRIEF.edge, BETWEEN].map((px) => px / scale);
+  const leads = lead > (DEL + 1) / scale;
   const grids = slots.map((slot) => slot.getAttribute("data-grid") ?? "");
-  const few = grids.some(Boolean);
-  const from = few ? top - edge * ((high - top) * scale < DIGIT + BRIEF.edge ? 1 : 0.5) : top; // next to its name, if it is low
-  const room = high - from - (few ? edge / 2 : edge);
-  const ways = [1, slots.length].map((columns) => {
-    const [broad, each] = [(wide - edge) / columns, room / (slots.length / columns)];
-    return { columns, each, by: Math.min((broad - edge) / SWATCH_WIDE, (each - edge / 2) / SWATCH_HIGH) };
-  });
-  const lines = (/** @type {number} */ digit) => (grids[0].split(/;|^$/).filter(Boolean).length * digit) / scale + edge / 2;
-  const beside = few ? room < (bars(grids[0]) ? lines(LOW) + STRIP / scale : (2 * THIN) / scale) : ways[1].by > ways[0].by;
-  const need = [lines(DIGIT) + (bars(grids[0]) ? STRIP / scale : 0), lines(DIGIT), lines(LOW)].find((high) => room - high > STRIP / scale) ?? 0;
   const numbers = grids.map((grid) => grid || (grids.find(Boolean) ?? "")); // a gradient to come is as large as its value
-  const filled = (/** @type {number} */ columns, /** @type {number} */ part, /** @type {number} */ by) =>
-    [((wide - edge) / columns - edge) / SWATCH_WIDE, part / SWATCH_HIGH].map((most) => Math.min(most, STRETCHED * by)); // many cells fill it, too
-  const placed = (/** @type {{columns: number, each: number, by: number}} */ { columns, each, by }, least = need) => {
-    const shares = numbers.map((grid, i) => (few && columns > 1 ? breadth(grid) * (i && bars(grid) ? SMALLER : 1) : 1));
-    const first = columns === 1 && slots.length > 1 ? Math.max(each, least) : each;
-    let left = edge / 2;
-    return slots.map((_, i) => {
-      const broad = columns > 1 ? ((wide - edge) * shares[i]) / shares.reduce((a, b) => a + b) : wide - edge;
-      const [low, part] = columns > 1 || !i ? [from, first] : [from + first, room - first];
-      const [across, down] = few ? [(broad - (columns > 1 ? 1.5 : 1) * edge) / SWATCH_WIDE, (part - edge / 2) / SWATCH_HIGH] : filled(columns, part - edge / 2, by);
-      const x = left + (broad - across * SWATCH_WIDE) / 2;
-      left += columns > 1 ? broad : 0;
-      return { x, y: low + (part - edge / 2 - down * SWATCH_HIGH) / 2, across, down, by };
-    });
-  };
-  const [below, side] = [[placed(ways[0]), placed(ways[0], 0)], [placed(ways[1])]];
-  const choices = few ? (bars(grids[0]) ? [...below, ...side] : [...side, ...below]) : []; // rows of both would look like those of one
-  const whole = choices.find((places) => places.every((place, i) => (i && inOneRow(places, numbers[i])) || cellsOf(numbers[i], place, scale, { most: ALL, need: ALL }))); // with all numbers
-  const chosen = whole ?? placed(ways[Number(beside)]);
-  chosen.forEach(({ x, y, across, down, by }, i) => {
-    setPlace(slots[i], by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${across.toFixed(3)} ${down.toFixed(3)})` : "scale(0)");
+  const few = Boolean(numbers[0]);
+  const backs = slots.map((slot) => (slot.matches(".mg-of-grad") || leads ? lead : 0));
+  const [broad, room] = [wide - 2 * edge - Math.max(0, ...backs), high - top - Math.min(edge, top)];
+  const below = (room - gap * (slots.length - 1)) / slots.length;
+  const by = (/** @type {number} */ across, /** @type {number} */ down) => Math.min(across / SWATCH_WIDE, down / SWATCH_HIGH);
+  const lines = numbers[0]?.split(";").length ?? 0;
+  const beside = slots.length > 1 && !leads && (few ? (below * scale) / lines < CELL : by((broad - gap) / 2, room) > by(broad, below));
+  const shares = numbers.map((grid) => (few ? breadth(grid) : 1));
+  const all = shares.reduce((a, b) => a + b, 0);
+  let left = edge + (beside ? 0 : Math.max(0, ...backs));
+  return slots.map((slot, i) => {
+    left += beside ? backs[i] : 0;
+    const [across, down] = beside ? [((broad - gap) * shares[i]) / all, room] : [broad, below];
+    const most = by(across, down); // many cells fill it, too, but are not much longer than high
+    const [w, h] = [across / SWATCH_WIDE, down / SWATCH_HIGH].map((size) => (few ? size : Math.min(size, STRETCHED * most)));
+    const place = { x: left + (across - w * SWATCH_WIDE) / 2, y: top + (beside ? 0 : i * (below + gap)) + (down - h * SWATCH_HIGH) / 2, across: w, down: h };
+    left += beside ? across + gap : 0;
+    setPlace(slot, most > 0 ? `translate(${place.x.toFixed(1)},${place.y.toFixed(1)}) scale(${w.toFixed(3)} ${h.toFixed(3)})` : "scale(0)");
+    return place;
   });
-  return chosen;
 }
 
 /** How wide the numbers of a tensor are on its cells, in pixels. @param {string} grid */
 function breadth(grid) {
   const rows = grid.split(";").map((row) => row.split(" ").map((number) => written(number) + 2 * SIDES));
-  return bars(grid) ? rows[0].reduce((a, b) => a + b) : rows[0].length * Math.max(...rows.flat());
+  return rows[0].length * Math.max(...rows.flat());
 }

@@ -17,7 +17,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
   const alone = !model.widget_manager; // a saved page
   const views = { ...graph.views };
   const zoom = scale.add(drawing);
-  let slim = false; // on a phone
+  let slim = 0; // 1 in a notebook, 2 on a phone
   /** @type {Stage} */
   const self = {
     drawing,
@@ -31,10 +31,11 @@ function stage(graph, number, data, model, parent, scale, actions) {
     offset: { x: 0, y: 0 },
     stop: null,
     scale: () => zoom.scale,
-    suit(narrow) {
-      if (slim === narrow) return;
-      slim = narrow;
-      if (self.view.narrow) self.show(self.shown);
+    suit(size) {
+      const [before, now] = [slim, size].map((size) => fittest(self.view, size));
+      slim = size;
+      drawing.classList.toggle("mg-on-phone", size > 1);
+      if (before !== now) self.show(self.shown);
     },
     extent: once(extent),
     course: once(waypoints),
@@ -42,7 +43,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
       self.shown = key;
       const view = (self.view = views[key]);
       Object.assign(data.nodes, view.nodes); // results with boxes of their own
-      sheet.innerHTML = (slim && view.narrow) || view.svg;
+      sheet.innerHTML = fittest(view, slim);
       self.layer = make("div", "mg-chips", sheet);
       const [x = 0, y = 0] = numbers(sheet.querySelector("g.graph"), "transform");
       self.offset = { x, y };
@@ -173,6 +174,9 @@ function stage(graph, number, data, model, parent, scale, actions) {
   self.show(graph.shown);
   return self;
 }
+
+/** A drawing as it is laid out for a page, a notebook or a phone. @param {View} view @param {number} size */
+const fittest = (view, size) => (size > 1 && view.narrow) || (size === 1 && view.middle) || view.svg;
 
 /**
  * A card, the nodes that are or were in it, and the boxes that these are or were in.

@@ -170,9 +170,9 @@ function write(card, row, text) {
  */
 function picture(card, of, code, grid) {
   const slot = card.slots[of];
-  slot?.setAttribute("data-grid", gridded(grid));
-  if (!slot || (card.seen[`swatch ${of}`] ?? "") === code) return false;
-  card.seen[`swatch ${of}`] = code;
-  slot.innerHTML = code && swatch(code);
+  const key = code && `${code} ${gridded(grid)}`;
+  if (!slot || (card.seen[`swatch ${of}`] ?? "") === key) return false;
+  card.seen[`swatch ${of}`] = key;
+  depict(slot, code, grid);
   return true;
 }

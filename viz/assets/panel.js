@@ -144,10 +144,7 @@ function pane(data, parent, choose, scale, each) {
         if (said !== part.said && part.slot) part.slot.textContent = said;
         const badge = part.g.querySelector(".mg-badge");
         if (badge) badge.textContent = kind === "absent" ? "" : sign; // of a card too small for its value; dots say it themselves
-        if (seen !== part.seen && part.swatch) {
-          part.swatch.setAttribute("data-grid", gridded(grid));
-          part.swatch.innerHTML = code ? swatch(String(code)) : "";
-        }
+        if (seen !== part.seen && part.swatch) depict(part.swatch, String(code), grid);
         if (part.card && (look !== part.look || said !== part.said || seen !== part.seen)) renewBrief(part.g);
         Object.assign(part, { look, said, seen });
       }

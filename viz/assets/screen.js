@@ -1,6 +1,6 @@
 // The player's fixed places: what is written in them changes, their size never does.
 const LONGEST = 12; // sentences of a film, for which there is room
-const NARROW = 640; // pixels of a page where all stands one below the other (film.css)
+const [MIDDLE, NARROW] = [900, 640]; // pixels of a notebook; and of a page where all stands one below the other (film.css)
 const LANE = 0.48; // of the width, for a drawing beside its score
 const ALMOST = 0.98; // of its size, at which all of a card can still be read
 const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
@@ -52,11 +52,11 @@ const GRAPH = 0.63; // of what is around the graphs, their height at least: they
  * @param {ReturnType<typeof places>} parts @param {Stage[]} graphs
  */
 function arranging({ root, screen, body, stages, score, key }, graphs) {
-  const sizesOf = once((/** @type {boolean} */ narrow) => graphs.map(({ drawing, suit }) => {
-    suit(narrow);
+  const sizesOf = once((/** @type {number} */ size) => graphs.map(({ drawing, suit }) => {
+    suit(size);
     const { width, height } = drawing.querySelector("svg")?.viewBox.baseVal ?? { width: 0, height: 0 };
     const name = drawing.previousElementSibling;
-    return { width, height, above: SPACE.above + (name instanceof HTMLElement ? Math.max(SPACE.name, name.offsetHeight) : 0) };
+    return { width, height, most: drawing.querySelector(".mg-compact") ? CLOSER : 1, above: SPACE.above + (name instanceof HTMLElement ? Math.max(SPACE.name, name.offsetHeight) : 0) };
   }));
   const sum = (/** @type {number[]} */ all) => all.reduce((a, b) => a + b, 0);
   const edges = () => screen.offsetHeight - body.offsetHeight;
@@ -64,9 +64,10 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     const wide = body.clientWidth;
     if (!wide || !graphs.length) return;
     const narrow = wide <= NARROW;
-    const sizes = sizesOf(narrow);
-    for (const { suit } of graphs) suit(narrow);
-    const beside = !score.hidden && "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
+    const size = Number(wide <= MIDDLE) + Number(narrow);
+    const sizes = sizesOf(size);
+    for (const { suit } of graphs) suit(size);
+    const beside = !score.hidden && "beside" in score.dataset && !narrow && sizes.every(({ most }) => most === 1) && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
     root.classList.toggle("mg-lanes", beside);
     const most = available(root);
     const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall)).slice(narrow && (sizes.length > 1 || "crowded" in score.dataset) ? -1 : 0);
@@ -81,8 +82,8 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     const ways = [sizes.length, ...(beside ? [] : [1])].map((rows) => {
       const columns = sizes.length / rows;
       const named = (/** @type {boolean} */ aside) => sizes.map((size) => (aside ? { ...size, above: SPACE.above } : size));
-      const scaled = (/** @type {typeof sizes} */ all, left = 0) => all.map(({ width, height, above }) =>
-        Math.min(1, (across / columns - SPACE.aside - left) / width, (room / rows - above) / height));
+      const scaled = (/** @type {typeof sizes} */ all, left = 0) => all.map(({ width, height, above, most }) =>
+        Math.min(most, (across / columns - SPACE.aside - left) / width, (room / rows - above) / height));
       const clear = scaled(named(true)).map((scale, i) => (across - sizes[i].width * scale) / 2);
       const free = Math.min(...clear) > SPACE.words;
       const [below, apart] = [scaled(sizes), scaled(named(true), free ? 0 : SPACE.words)];

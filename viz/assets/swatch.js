@@ -98,6 +98,20 @@ function swatch(code, wide = SWATCH_WIDE, high = SWATCH_HIGH) {
   return `<rect class="mg-sheet" ${size}/>${found}<rect class="mg-rim" ${size}/>${bad(rows, x, y, across, kind === "b" ? high : down)}`;
 }
 
+/**
+ * Draw a tensor on a card.
+ * @param {Element} slot @param {string} code "" for none @param {string[][]} [grid] its numbers, if they are few
+ */
+function depict(slot, code, grid) {
+  slot.setAttribute("data-grid", gridded(grid));
+  slot.setAttribute("data-code", code);
+  slot.classList.remove("mg-written");
+  slot.innerHTML = code && swatch(code);
+}
+
+/** Few numbers as an attribute holds them: rows of them. @param {string[][]} [grid] */
+const gridded = (grid) => grid?.map((row) => row.join(" ")).join(";") ?? "";
+
 /** The swatch of a value, as it was sent. @param {{swatches?: string[]}} data @param {{swatch?: number | string} | undefined} value */
 function coded(data, value) {
   const found = value?.swatch;

@@ -3,8 +3,9 @@
 const FULL = 11 / 12; // scale at which the smallest words of a card have 11 pixels, and all is shown
 const NEAR = 0.71; // down to which small words still fit when they are written larger
 const SIGNED = 11 / 16; // at which its sign and its value still have them where they stand
-const [MARGIN, TIGHT] = [20, 4]; // pixels of a box around its picture, and of a compact one (film.css)
+const [MARGIN, TIGHT] = [20, 4]; // pixels of a box around its picture, and of a compact one on a phone (film.css)
 const MOST = 4; // times its size
+const CLOSER = 1.35; // times its size, at most, at first, for a compact picture: its words are small
 const ALONE = 1.6; // times its size, at most, at first, for a picture that stands beside no other, and in no player
 
 /**
@@ -66,16 +67,18 @@ function zoomable(box, shared, words) {
   const fits = () => {
     const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
     if (!width || !room[0]) return 1;
-    const around = compact() ? TIGHT : MARGIN;
-    return Math.min(shared.alone() && !box.closest(".mg-film") ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
+    const around = tight() ? TIGHT : MARGIN;
+    return Math.min(compact() ? CLOSER : shared.alone() && !box.closest(".mg-film") ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
   };
+  const tight = () => compact() && box.matches(".mg-on-phone");
   const compact = () => Boolean(box.querySelector(".mg-compact")); // its words have their size at each scale
   const whole = () => shared.factor <= 1;
   const apply = () => {
     const svg = picture();
     if (!svg || !room[0]) return;
     box.classList.remove("mg-unplaced");
-    box.classList.toggle("mg-tight", compact());
+    box.classList.toggle("mg-tight", tight());
+    box.classList.toggle("mg-packed", compact());
     const scale = (self.scale = Math.min(MOST, fits() * shared.factor));
     const middle = whole() ? [] : [ // of what is seen; all of it needs no layout
       (box.scrollLeft + room[0] / 2) / box.scrollWidth,

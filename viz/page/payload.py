@@ -28,9 +28,10 @@ TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
 EACH_LIMIT = 100  # boxes in all drawings with one group open, which need no kernel to open
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
-# Pixels that a player has for a drawing, by how many there are: in a notebook, and on a phone.
-SIZES = {1: ((800, 350), (350, 400)), 2: ((560, 170), (165, 220))}
-COMPACT = 0.55  # scale below which cards of a phone are no larger than their words
+# Pixels of a drawing in a player, by how many there are: on a page, on a phone, in a notebook.
+LAYOUTS = "svg", "narrow", "middle"
+SIZES = {1: ((800, 350), (350, 400), (700, 270)), 2: ((560, 170), (165, 220), (345, 190))}
+COMPACT = 0.92  # scale below which cards are no larger than their words
 NARROW_LIMIT = 40  # boxes; more of them are too small on a phone, however they are laid out
 # The browser's half, in the order in which they need each other.
 MODULES = (
@@ -218,11 +219,11 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
     try:
         if film.still:
             return {"svg": still(film, prefix, drawn), **about}
-        wide, narrow = SIZES[min(len(together.films), 2)]
-        about["svg"] = played(drawn, prefix, among, rooms, wide)
-        if len(drawn.nodes) <= NARROW_LIMIT:
-            slim = played(drawn, prefix, among, rooms, narrow)
-            about |= {"narrow": slim} if slim != about["svg"] else {}
+        smaller = 1 + any(room.swatch for room in rooms.values())
+        asked = 1 + (smaller if len(drawn.nodes) <= NARROW_LIMIT else 0)
+        for name, size in zip(LAYOUTS[:asked], SIZES[min(len(together.films), 2)], strict=False):
+            svg = played(drawn, prefix, among, rooms, size)
+            about |= {name: svg} if svg != about.get("svg") else {}
     except LayoutError as error:
         about["svg"] = f"<p>{bilingual(error.pair)}</p>{picture_table(drawn)}"
     return about
@@ -233,12 +234,11 @@ def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tupl
     rooms = {i: replace(room, low=size != SIZES[1][0]) for i, room in rooms.items()}
     svg = render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
     wide, high = map(float, re.findall(r'(?:width|height)="(\d+)"', svg[:200]))
-    narrow = size in {sizes[1] for sizes in SIZES.values()} and (
-        any(r.swatch for r in rooms.values()) or any(n.cells for n in drawn.nodes)
-    )
-    if not narrow or min(size[0] / wide, size[1] / high) > COMPACT:
+    many = any(r.swatch for r in rooms.values()) or any(n.cells for n in drawn.nodes)
+    compact = {SIZES[2][1]: 1, SIZES[1][1]: 2, SIZES[1][2]: 3, SIZES[2][2]: 3}.get(size, 0)
+    if not compact or not many or min(size[0] / wide, size[1] / high) > COMPACT:
         return svg
-    rooms = {i: replace(room, compact=2 if size == SIZES[1][1] else 1) for i, room in rooms.items()}
+    rooms = {i: replace(room, compact=compact) for i, room in rooms.items()}
     return render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
 
 

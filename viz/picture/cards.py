@@ -32,9 +32,10 @@ NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
 OPERATOR = re.compile(r"<text data-op[^>]*>[^<]*</text>")
 LARGER = 1.12  # by which its words need more room on a page that shows the card smaller
-# Of compact cards: a letter, how many at most, what is around a number; a name, lines, calls, px.
+# Of compact cards: a letter, how many of a row, a number at least; a name, lines, calls, px.
 # Colours without numbers are as large as a matrix of two lines and one column.
-LETTER, LETTERS, SPARE, NAMED, LINE, PLAIN, CELLED = 5.6, 12, 7, 17, 13, 16, 13
+LETTER, LETTERS, SPARE, NAMED, LINE, PLAIN, CELLED = 5.8, 13, 14, 20, 14, 15, 16
+DEL, SHORT, FEW = 11, 44, 8  # its ∂, a short name, px; and how many calls such a card shows of many
 LATER = 14  # from one line of a clock to the next, px
 Clock = tuple[Pair, ...]  # its lines: "built at step 3", "ran at step 7"
 
@@ -66,8 +67,8 @@ class CardSpace:
     low: its shape is in its first row, which makes it less high. swatch, back: whether its value
     and its gradient are pictures, beneath which numbers are written where there is room for some;
     a low card of these has no other rows. origin: whether it will be the first to have NaN or ∞.
-    compact: it is as large as its words on a phone, 1 with a gradient beside its value, 2 with one
-    below it.
+    compact: it is as large as its words, 1 with a short name before its numbers, 2 with each above
+    them, 3 with the whole name of a parameter.
     """
 
     value: int = 0
@@ -160,7 +161,7 @@ class Card:
     def size(self) -> tuple[int, int]:
         """Width and height in pixels: even numbers, so that the middle is one, too."""
         if self.like is not None or self.room.compact:
-            return self.like.size if self.like else self._compact
+            return self.like.size if self.like else self._compact[:2]
         room, languages = self.room, self.room.languages
         every = {*languages, "both"} if len(languages) > 1 else languages
         head = max(map(self._head, every))
@@ -178,21 +179,25 @@ class Card:
         return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
 
     @property
-    def _compact(self) -> tuple[int, int]:
-        """Its size where its name has a line, and its numbers are below it."""
+    def _compact(self) -> tuple[int, int, bool]:
+        """Its size where its numbers are below its name, or behind one that is short."""
         room, dims = self.room, [*map(int, re.findall(r"\d+", self.node.shape))] or [0]
         dims = [2, 1] if room.swatch and not room.value else dims
         lines = dims[-2] if dims[1:] and room.swatch else 1
         signs = 2 * dims[-1] + bool(dims[1:])  # brackets and commas, which it goes without
         each = [(n and n / lines - signs) or LETTERS / 2 for n in (room.value, room.gradient)]
-        across = [LETTER * min(n, LETTERS) + SPARE * dims[-1] for n in each[: 1 + room.back]]
-        wider, higher = (sum(across), 1) if room.compact < 2 else (max(across), len(across))
-        name = wide(self.sign.rpartition(".")[2], SMALL) * BOLD
-        below = wide("∂ ", SMALL) + LETTER * BOLD * room.gradient  # the line of its gradient
-        plainly = GAP + max(name + LETTER * room.value, below)
-        wider, line = (wider, LINE) if room.swatch else (plainly, PLAIN)
-        high = NAMED + bool(self.node.cells) * CELLED + line * lines * higher
-        return 2 * round(max(name, wider, len(self.node.cells) * 8) / 2 + 2), 2 * round(high / 2)
+        columns, most = max(dims[-1], 1), max(each[: 1 + room.back])
+        across = min(most - columns, most / columns, LETTERS / columns) + 1  # the longest of a row
+        across = columns * max(SPARE, LETTER * across + 8)
+        name = BOLD * wide(self.sign.rpartition(".")[2] if room.compact < 3 else self.sign, SMALL)
+        leads = room.compact == 1 and name < SHORT and room.swatch and not self.node.cells
+        above, line, before = (4, LINE - 3, name + 7) if leads else (NAMED, LINE, DEL * room.back)
+        if not room.swatch:
+            below = wide("∂ ", SMALL) + LETTER * BOLD * room.gradient  # the line of its gradient
+            across, line, before = GAP + max(name + LETTER * room.value, below), PLAIN - 2, 0
+        high = above + (line * lines + 2) * (1 + room.back) + bool(self.node.cells) * CELLED
+        wider = max(name + 6, across + before, min(len(self.node.cells), FEW) * CELL[0] + 2 * PAD)
+        return 2 * round(wider / 2 + 3), 2 * round(high / 2), leads
 
     def _head(self, language: str) -> float:
         """Return the width of the first row, without the operator's name for both languages."""
@@ -206,7 +211,7 @@ class Card:
         """Return the card as SVG at a place, in a state."""
         (width, height), room = self.size, self.room
         worn = {"output": self.node.is_output, "pictured": room.swatch, "back": room.back}
-        worn["compact"] = room.compact > 0
+        worn |= {"compact": room.compact > 0, "leading": (self.like or self)._compact[2]}
         always = (f"mg-{x}" for x in worn if worn[x])  # in every state
         classes = ["node", f"mg-kind-{self.kind}", *state.classes, *always]
         low, parts = 8, []
@@ -269,10 +274,10 @@ class Card:
     def _cells(self, low: float, state: State) -> list[str]:
         """Return the calls in a strip, side by side over the width of the card."""
         broad, high, gap = (*CELL[:1], 7, *CELL[2:]) if self.room.compact else CELL
-        count = len(self.node.cells)
+        count = min(len(self.node.cells), FEW if self.room.compact else 99)
         step = min((self.size[0] - 2 * PAD + gap) / count, 3 * (broad + gap))
         drawn = f'y="{low + 2}" width="{step - gap:g}" height="{high}" rx="2"'
-        looks = state.cells or ((),) * count
+        looks = state.cells[:count] or ((),) * count
         return [
             f'<g class="{" ".join(("mg-cell", *look))}">'
             f'<rect class="mg-cell-card" x="{PAD + step * k:g}" {drawn}/></g>'

@@ -12,6 +12,7 @@ from viz.picture.layout import FONTS
 from viz.picture.references import Reference
 
 STRAIGHT = "8"  # what is computed runs straight on; what is given joins from the side
+CLOSE = {"nodesep": "0.2", "pad": "0.05"}  # of compact cards
 INCH = 72  # pixels; a point of Graphviz is a pixel here
 
 
@@ -34,7 +35,7 @@ def dot(
             "rankdir": rankdir,
             "nodesep": "0.2" if low else "0.3",
             "ranksep": str(ranksep),
-            "pad": "0.08" if any(card.room.compact for card in cards.values()) else "0.17",
+            **(CLOSE if any(card.room.compact for card in cards.values()) else {"pad": "0.17"}),
             **({"label": _escaped(title), "labelloc": "t"} if title else {}),
             "fontname": FONTS,
         },

@@ -32,7 +32,7 @@ TIP, CORNER = 6, 5  # length of a lane's tip, and how far it stays from a card's
 PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
 PAGE_HIGH = 420  # of what is seen of a drawing at once, px
 SHORTEST, LONGEST, DOWN, LOW = 34, 84, 38, 30  # of arrows: to the right, down, and on a phone, px
-BETWEEN = 12  # and between compact cards
+BETWEEN = 11  # and between compact cards
 FOLLOWED = (
     0.9  # how much of what is seen in rows counts: a drawing without turns is easier to follow
 )

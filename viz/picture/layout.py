@@ -124,8 +124,7 @@ def _run_bundled(program: str, source: str) -> str:
     """Lay out with graphviz-pure, supplying the widths that it does not know."""
     with_font = source.replace(FONTS, "Helvetica")
     drawn = _run([program, "-Tsvg", "-q"], THREE_FAR.sub(rf"\g<0>{FILLER}", with_font))
-    drawn = drawn.replace(FILLER, "")
-    return drawn.replace('"Helvetica,sans-Serif"', f'"{FONTS}"')
+    return drawn.replace(FILLER, "").replace('"Helvetica,sans-Serif"', f'"{FONTS}"')
 
 
 def _run_in_browser(source: str) -> str:

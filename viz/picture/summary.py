@@ -122,8 +122,7 @@ def _summary(array: np.ndarray[Any, Any]) -> Summary:
     with np.errstate(over="ignore"):
         mean = array.mean(dtype=float)
     fields = {"mean": f"{mean:.3g}", "low": f"{low:.3g}", "high": f"{high:.3g}"}
-    long = row("summary_array", shape=shape, **fields)
-    return Summary(f"{low:.2g} … {high:.2g}", long)
+    return Summary(f"{low:.2g} … {high:.2g}", row("summary_array", shape=shape, **fields))
 
 
 def difference_text(pairs: list[tuple[Any, Any]], differ: str = "passes_differ") -> Pair:

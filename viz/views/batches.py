@@ -144,5 +144,4 @@ def _operand(box: Any, ids: dict[Any, str], note: OperationNote, k: int, x: Any)
         return str(box(x, kind="operator", op=x.op.name, name="", shape=show_shape(x.shape)))
     if x is None:  # noted while nobody listened
         return ""
-    name = number(x)
-    return str(box((note, k), kind="constant", op="Constant", name=name, shape="()"))
+    return str(box((note, k), kind="constant", op="Constant", name=number(x), shape="()"))

@@ -155,9 +155,7 @@ def _loaded(obj: Any) -> Any:
         obj = from_onnx(path) if path.suffix == ".onnx" else mg.load_graph(path)
     if isinstance(obj, (Function, Traced, Program)):
         obj = obj.graph
-    if isinstance(obj, Graph) and not obj.outputs:
-        return list(obj.nodes)
-    return obj
+    return list(obj.nodes) if isinstance(obj, Graph) and not obj.outputs else obj
 
 
 def _changes(left: _GraphSide, right: _GraphSide, pairs: Mapping[str, str]) -> dict[str, str]:

@@ -83,8 +83,7 @@ def _summary(shown: BaseException) -> Pair:
     """Return the type of the error and the first line of its message."""
     pair = shown.pair if isinstance(shown, GraphError) else (str(shown), str(shown))
     english, chinese = (half.splitlines()[0] if half else "" for half in pair)
-    kind = type(shown).__name__
-    return row("error_summary", kind=kind, message=(english, chinese))
+    return row("error_summary", kind=type(shown).__name__, message=(english, chinese))
 
 
 def _lines_of(shown: BaseException) -> list[tuple[str, Location]]:

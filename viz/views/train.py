@@ -208,8 +208,7 @@ def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
         return Training(range(int(steps)), int(steps), model)
     if not isinstance(steps, Iterable) or isinstance(steps, str):
         raise TypeError(row_text("train_steps", value=brief(steps)))
-    total = len(steps) if isinstance(steps, Sized) else None
-    return Training(steps, total, model)
+    return Training(steps, len(steps) if isinstance(steps, Sized) else None, model)
 
 
 def _number(name: str, value: Any) -> float:
