@@ -25,12 +25,12 @@ from minigrad.diagnostics.errors import GraphError
 
 def has_gap(answer: Any) -> bool:
     """Return whether a `...` is left: in a value, a list, a function or a name that it looks up."""
-    if isinstance(answer, dict):
-        return any(map(has_gap, answer.values()))
-    if isinstance(answer, list | tuple):
-        return any(map(has_gap, answer))
+    if isinstance(answer, dict | list | tuple):
+        return any(map(has_gap, answer.values() if isinstance(answer, dict) else answer))
     if isinstance(answer, FunctionType):
-        return any(contains_gap(part) or _looks_up_gap(part) for part in called_functions(answer))
+        parts = [*called_functions(answer)]
+        read = (x for part in parts for x in read_values(part))
+        return any(map(contains_gap, parts)) or any(x is Ellipsis for x in read)
     return answer is Ellipsis
 
 
@@ -63,23 +63,25 @@ def read_values(function: FunctionType) -> Iterator[Any]:
                 yield cells[name].cell_contents
 
 
-def _looks_up_gap(function: FunctionType) -> bool:
-    return any(found is Ellipsis for found in read_values(function))
-
-
 def lookups(function: FunctionType) -> tuple[tuple[str, str], ...]:
-    """Return (opcode, name) of the nonlocal lookups in a function and the functions within it."""
+    """Return (opcode, name) of the nonlocal lookups in a function, and in what is defined in it.
+
+    Not among them is what a class has set before, or what Python sets, as `__annotations__`.
+    """
     return _code_lookups(function.__code__)
 
 
 @lru_cache(256)
 def _code_lookups(code: CodeType) -> tuple[tuple[str, str], ...]:
     found: dict[tuple[str, str], None] = {}
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
-            found[instruction.opname, instruction.argval] = None
-        elif isinstance(instruction.argval, CodeType):
-            found |= dict.fromkeys(_code_lookups(instruction.argval))
+    own = {"__annotations__", "__conditional_annotations__"}
+    for kind, name in ((x.opname, x.argval) for x in dis.get_instructions(code)):
+        if kind == "STORE_NAME":
+            own.add(name)
+        elif kind in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF") and name not in own:
+            found[kind, name] = None
+        elif isinstance(name, CodeType):
+            found |= dict.fromkeys(_code_lookups(name))
     return tuple(found)
 
 

@@ -127,7 +127,8 @@ class _LineCounter:
         def trace_call(frame: FrameType, event: str, arg: object) -> Any:
             """Follow a function if its lines count; stop one that is ready-made."""
             file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
-            if engine and file != engine and _ready_made(module):
+            # Not `file`: what `@dataclass` writes has the globals of its class, and no file.
+            if engine and frame.f_globals.get("__file__") != engine and _ready_made(module):
                 called, package = frame.f_code.co_qualname, module.partition(".")[0]
                 self.stopped = Borrowed(package if called[0] == "_" else called)
                 raise self.stopped

@@ -13,6 +13,7 @@ import builtins
 import inspect
 import linecache
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -209,8 +210,9 @@ def _compile_engine(text: str) -> CodeType:
 
 
 def _load_engine(text: str) -> ModuleType:
-    """Load the engine as a new module."""
-    module, code = ModuleType("my_engine"), _compile_engine(text)
+    """Load the engine as a new module, in which `@dataclass` can look up the types of fields."""
+    code = _compile_engine(text)
+    module = sys.modules["my_engine.loaded"] = ModuleType("my_engine.loaded")
     module.__file__ = code.co_filename
     try:
         exec(code, vars(module))

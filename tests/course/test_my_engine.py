@@ -6,6 +6,7 @@ import errno
 import importlib
 import linecache
 import re
+import sys
 from inspect import signature
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -439,6 +440,41 @@ def test_a_part_with_a_decorator_is_kept_with_it(folder: Path) -> None:
     engine = lessons.engine("L04")
     with engine.no_grad():
         assert engine.Tensor.recording == 0
+
+
+CLASSES = """
+def fit(g, x):
+    import enum
+    from dataclasses import dataclass
+    from typing import NamedTuple
+
+    class Place(NamedTuple):
+        at: int = 1
+
+    class Box:
+        value: float = 2.0
+        twice = value * 2
+
+    class Way(enum.IntEnum):
+        BACK = FIRST = 4
+
+    @dataclass
+    class Total:
+        near: "Total | int"
+
+    return Total(g * x + Place().at + Box.twice + Way.BACK).near
+"""
+
+
+def test_classes_in_a_part_are_kept_and_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither what Python sets in a class nor what the class has set comes from the notebook."""
+    assert "fit" in repr(keep(learner(CLASSES, "fit")))
+    assert lessons.engine("L03").fit(2, 5) == 19
+    monkeypatch.setitem(sys.modules, "kept", kept := ModuleType("kept"))
+    exec((folder / "engine.py").read_text("utf-8"), vars(kept))
+    assert kept.fit(2, 5) == 19
+    read = "def fit(g, x):\n    class Box:\n        scale = scale\n    return g\n"
+    assert "it uses `scale`" in repr(keep(learner(read, "fit", scale=1)))
 
 
 def test_a_leaf_that_no_gradient_reaches_has_none() -> None:

@@ -205,10 +205,8 @@ def find_difference(
         return WrongFact("", [row(key, function=function, name=name)])
     refused, error = want.get("raised"), got.error
     if refused and "raised" not in got.facts:
-        if error is None or got.late:
-            return WrongFact("raised", [row("exercise_no_error", want=refused)])
-        came = type(error).__name__
-        return WrongFact("raised", [row("exercise_other_error", want=refused, kind=came)])
+        key = "exercise_no_error" if error is None or got.late else "exercise_other_error"
+        return WrongFact("raised", [row(key, want=refused, kind=type(error).__name__)])
     if error is not None and not refused:
         return WrongFact("raised", [*describe_error(error, got, functions)])
     for fact, value in want.items():
