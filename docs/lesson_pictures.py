@@ -9,7 +9,7 @@ import json
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import chain
@@ -32,6 +32,7 @@ from viz.picture.cards import wide as measured
 from viz.picture.drawing import alone, render
 from viz.picture.theme import SMALL
 from viz.views.draw import diagram_of
+from viz.words.text import ROWS
 
 LANGUAGES: tuple[Literal["en", "zh"], ...] = ("en", "zh")
 Part = tuple[tuple[str, str], str]  # a sentence in both languages, and the drawing below it
@@ -43,7 +44,7 @@ RATIOS = Path(__file__).parents[1] / "notebooks" / "pictures" / "ratios.json"
 
 
 def control_flow() -> list[Part]:
-    """A Cond, and beneath it what its branches hold: beside each other, or on a phone below."""
+    """A Cond with both branches, in frames; on a phone these are drawn below it."""
     with mg.Graph():
         x = mg.placeholder("x", shape=())
         y = mg.cond(x > 0, lambda: 2 * x, lambda: x - 1)
@@ -52,15 +53,16 @@ def control_flow() -> list[Part]:
         "Both branches are in the graph. Fed 5, it runs one of them.",
         "两个分支都在图里；馈送 5，只运行其中一个。",
     )
-    # In one drawing the arrows from x to both branches would go round everything else.
     whole = film.view(film.picture.groups)
     arms = [{n.id for n in whole.nodes if n.group.endswith(arm)} for arm in ARMS]
+    if WIDTHS[-1] == WIDE:  # what enters the branches has no arrow to the Cond itself
+        inner = {e.target for e in whole.edges if e.id[0] == "d"} - {*chain(*arms)}
+        edges = (e for e in whole.edges if e.target not in inner or e.index < 1)
+        return [(said, _drawn(film, replace(whole, edges=tuple(edges)), idle=arms[1]))]
     around = {n.id for n in whole.nodes} - arms[0] - arms[1]
-    told = ("then: it ran", "成立时：运行了"), ("else: it didn't run", "否则：没有运行")
-    bare = replace(whole, nodes=tuple(replace(n, group="") for n in whole.nodes))
-    branches = list(zip(told, (_drawn(film, bare.part(arm)) for arm in arms), strict=True))
-    first = (said, _drawn(film, whole.part(around)))
-    return [first, *branches] if WIDTHS[-1] < WIDE else [first, _beside_each_other(branches)]
+    told = ("It ran:", "运行了："), ("It did not run:", "没有运行：")
+    branches = (_drawn(film, whole.part(arm), idle=arms[1]) for arm in arms)
+    return [(said, _drawn(film, whole.part(around))), *zip(told, branches, strict=True)]
 
 
 def shapes() -> list[Part]:
@@ -250,16 +252,6 @@ def _below_each_other(parts: Sequence[Part], language: int) -> str:
     )
 
 
-def _beside_each_other(parts: Sequence[Part]) -> Part:
-    """The parts as one, each in a column of its own."""
-    inside, high, column = "", 0.0, WIDTHS[-1] / len(parts)
-    for k, part in enumerate(parts):
-        svg = _below_each_other([part], LANGUAGES.index(get_language()))
-        high = max(high, float(re.findall(r'height="([\d.]+)"', svg)[0]))
-        inside += svg.replace("<svg ", f'<svg x="{column * k:g}" ', 1)
-    return ("", ""), _svg(WIDTHS[-1], high, inside)
-
-
 def _graph(obj: Any, values: bool = True, fold: bool | None = None) -> str:
     """A graph as `viz.draw` shows it, without data that have no name; values: what it holds."""
     diagram = diagram_of(obj, {}, fold)
@@ -267,8 +259,13 @@ def _graph(obj: Any, values: bool = True, fold: bool | None = None) -> str:
     return _drawn(diagram.film, diagram.picture.part(named), values)
 
 
-def _drawn(film: Film, picture: Picture, values: bool = True) -> str:
-    """A graph as it is at the end, without clocks, no wider than a column of text."""
+def _drawn(
+    film: Film, picture: Picture, values: bool = True, idle: Collection[str] = frozenset()
+) -> str:
+    """A graph as it is at the end, without clocks, no wider than a column of text.
+
+    idle: the nodes that did not run; of others without a value nothing is said.
+    """
     rooms = card_spaces(film, picture, get_language())
     states = on_cards(film, len(film.frames) - 1, picture)
     for i in rooms:
@@ -277,7 +274,11 @@ def _drawn(film: Film, picture: Picture, values: bool = True) -> str:
         if not values:
             rooms[i] = replace(rooms[i], value=0, plan=False, swatch=False)
             states[i] = replace(states[i], value="", swatch="")
+    for i in rooms.keys() & idle:
+        states[i] = replace(states[i], classes=("mg-born",))
     svg = render(picture, "a", rooms, states, width=WIDTHS[-1])
+    for none, word in zip(ROWS["card_none"], ROWS["mark_ghost"], strict=True) if idle else ():
+        svg = svg.replace(f">{none}<", f">{word}<")
     for arm, words in ARMS.items():
         svg = re.sub(rf">\w+: {arm}</text>", f">{choose(words)}</text>", svg)
     return svg

@@ -93,7 +93,7 @@
     const names = rows.filter(visible).map((row) => row.textContent);
     const twice = names.length <= 9 && new Set(names).size < names.length;
     const columns = all(".mg-column > span", staff).filter(visible).map(box).sort((a, b) => a.left - b.left);
-    const crowded = columns.some((word, i) => columns[i + 1] && word.right > columns[i + 1].left + 1);
+    const crowded = columns.some((word, i) => columns.slice(i + 1).some((next) => word.right > next.left + 1 && word.bottom > next.top + 1 && next.bottom > word.top + 1)); // in one line
     const circles = all(".mg-note", staff).map((mark) => mark.querySelector("circle")).filter((c) => c && box(c).width > 7).map(box);
     const overlap = circles.some((a, i) => circles.slice(i + 1).some((b) => {
       const [dx, dy] = [(a.left + a.right - b.left - b.right) / 2, (a.top + a.bottom - b.top - b.bottom) / 2];

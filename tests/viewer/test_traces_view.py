@@ -106,7 +106,7 @@ def test_the_score_has_a_column_for_each_call_and_builds_again_where_it_traces()
     waits = [(round(start), row, round(end)) for row, start, end in lane["lives"]]
     assert sorted(waits) == [(i, row, i) for i in (0, 2, 3) for row in range(3)], "until it runs"
     assert lane["counted"][-1] == [4, 6, 10, 0, 0]
-    said = ["".join(word for word, _ in column) for column in lane["columns"]]
+    said = [" · ".join(word for word, _ in column) for column in lane["columns"]]
     assert said[:3] == ["call 1 · trace 1", "call 2 · no build", "call 3 · trace 2"]
     places = [at for at, *_ in lane["notes"]]
     assert all(i - 0.5 < at < i + 0.5 for at, i in zip(places, map(round, places), strict=True))

@@ -110,11 +110,16 @@ function table(data, parent) {
   const sheet = /** @type {HTMLElement} */ (scrolls(make("div", "mg-sheet", parent)));
   sheet.innerHTML = data.sheet;
   sheet.hidden = !data.sheet;
+  for (const cell of data.lanes.length ? sheet.querySelectorAll("td") : [])
+    cell.innerHTML = cell.innerHTML.replace(/ ?[(（][^()（）\d<>]+[)）]/g, ""); // what is said aside is in the caption
   const rows = /** @type {NodeListOf<HTMLElement>} */ (sheet.querySelectorAll("tbody tr"));
   sheet.querySelectorAll("th").forEach((head, i) => { // numbers are read from their last digit
     const cells = [...rows].map((row) => row.children[i]);
     if (2 * cells.filter((cell) => /^-?[\d.]+( ?[kMGBs%✓✗!]*)?$/.test(cell.textContent ?? "")).length <= cells.length) return;
     for (const cell of [head, ...cells]) cell.classList.add("mg-end");
+    const hung = cells.some((cell) => /[✗!]$/.test(cell.textContent ?? ""));
+    for (const cell of hung ? [head, ...cells] : []) cell.classList.add("mg-hung");
+    for (const cell of cells) cell.innerHTML = cell.innerHTML.replace(/ ([✗!])(?=<|$)/g, '<span class="mg-hangs"> $1</span>'); // beside the column of digits
   });
   sheet.classList.toggle("mg-even", !sheet.querySelector("th:not(.mg-end)"));
   /** @type {HTMLElement | undefined} */

@@ -1,6 +1,6 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
 const CODE = 19.5; // pixels of a line of code
-const PANE = { aside: 24, above: 22, chart: 16, title: 28, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
+const PANE = { aside: 24, above: 22, chart: 16, title: 28, about: 24, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
 const GROWN = 1.6; // times its size that a drawing takes which stands beside no other
 const SLOW = 1200; // milliseconds of a step
 const COUNTED = /(?<=\d) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=-?\d)|(?<=[,:] \d) (?=[a-z])|(?<=[a-z]) (?=-?[\d.]+(?: [✗!])?,)|(?<=→ \d+) (?=[a-z])|(?<=[a-z]) (?=\d+ →)| (?=→)|(?<=[→·]) /g; // spaces between a number and what it counts or becomes, at which no line ends
@@ -49,9 +49,9 @@ function needs(data, each) {
     return high ? [part ? PANE.wide : Number(wide), Number(high)] : undefined; // some take what there is
   };
   const alone = data.scenes.every(({ panels }) => panels.length === 1) ? GROWN : 1; // larger, where there is room
-  const found = each.map(({ drawing, svg, code }) => {
+  const found = each.map(({ drawing, svg, code, message }) => {
     const drawn = drawing == null ? undefined : size(data.drawings[drawing].svg);
-    if (drawn) return { width: alone * drawn[0] + PANE.aside, height: alone * drawn[1] + PANE.above, fixed: PANE.title };
+    if (drawn) return { width: alone * drawn[0] + PANE.aside, height: alone * drawn[1] + PANE.above, fixed: PANE.title + (message ? PANE.about : 0) };
     const [wide, high] = size(svg) ?? [PANE.wide, code.length ? code.length * CODE : PANE.high];
     const whole = svg.includes('width="100%"'); // it has its margins
     return { width: wide + PANE.aside, height: 1, fixed: PANE.title + high + (whole ? PANE.chart : PANE.above), whole };
@@ -91,6 +91,7 @@ function show(model, board, root, moved, before) {
   const controls = make("div", "mg-controls", root);
   const stage = make("div", "mg-stage", root);
   const room = make("div", "mg-panes", stage);
+  root.classList.toggle("mg-called", data.lanes.length > 0);
   const inside = make("div", "");
   if (data.drawings.length) {
     say(overlay("", halves(data.table_title), tools, stage, (panel) => panel.append(inside)), words.board_table);

@@ -131,7 +131,7 @@ function pointsOf(box) {
 
 /**
  * The name of a frame, inside it where neither card nor arrow is: from its left, all of it or what it says
- * of a body; or that from its right, where an arm of a Cond has it if it can.
+ * of a body; or that from its right.
  * @param {Element} g @param {number} scale @param {Extent[]} cards @param {{x: number, y: number}[]} ways
  */
 function nameFrame(g, scale, cards, ways) {
@@ -140,7 +140,7 @@ function nameFrame(g, scale, cards, ways) {
   const [[left = 0], [top = 0], [wide = 0]] = ["x", "y", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
   const [edge, last] = [(4 * BRIEF.edge) / scale, name.split(": ").pop() ?? ""];
   const arm = name.includes(": ") && ARMS[last];
-  const places = (arm ? [[arm, 1], [arm, 0]] : [[name, 0], [last, 0], [last, 1]]).map(([word, end]) => {
+  const places = (arm ? [[arm, 0], [arm, 1]] : [[name, 0], [last, 0], [last, 1]]).map(([word, end]) => {
     const said = /** @type {string | Pair} */ (word);
     const long = Math.max(...[said].flat().map(written)) / scale;
     return { said, end, from: end ? left + wide - edge - long : left + edge, long };
@@ -237,10 +237,12 @@ function brief(g, scale) {
   const word = most > Math.max(shown.length, pictures.length ? 2 : 1) && shown.length && g.querySelector(".mg-word");
   const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
   if (leading || became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
+  const made = board && fused.includes("+") && written(fused) <= room; // their names say more than that it is new
+  if (made && most < 3) became.length = 0;
   if (became.length) shown.unshift({ name: "word", text: "" });
   const extents = g.querySelector(".mg-shape")?.textContent ?? "";
   if (board && !g.closest(".mg-drawing")?.querySelector(".mg-value")) { // no card of the drawing has a value
-    if (fused.includes("+") && written(fused) <= room) shown.length < most ? shown.push({ name: "op", text: fused }) : (shown[shown.length - 1] = { name: "op", text: fused });
+    if (made) shown.length < most ? shown.push({ name: "op", text: fused }) : (shown[shown.length - 1] = { name: "op", text: fused });
     if (extents && shown.length < most && written(extents) <= room) shown.push({ name: "shape", text: extents });
   }
   const head = became.length ? 2 : 1; // lines above its pictures, or its calls

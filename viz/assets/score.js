@@ -36,8 +36,10 @@ const TURN = 28; // pixels from one turn of what follows on what to the next, at
 
 const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
-const KEYS = { build: "built", gradients: "asked", run: "run", both: "both", backward: "gradient" }; // the marks of phases too narrow for their words
-const [PHASE_LETTER, AROUND_WORD, OF_EDGES, OF_MARK] = [12, 10, 4, 15]; // pixels of the letters of a phase, around its words, of its edges, and of one with its mark
+const KEYS = { build: "built", run: "run", both: "both" }; // the marks of phases too narrow for their words
+const [PHASE_LETTER, AROUND_WORD, OF_EDGES] = [12, 10, 4]; // pixels of the letters of a phase, around its words, and of its edges
+const OF_MARK = [15, 9]; // and of one with its mark, or with ∂
+const DEL = { gradients: true, backward: true }; // whose mark it is
 const AROUND_TALLY = 46; // around what is counted, and its name
 const HALVED = 0.52; // of its length, that a word of two halves needs in two lines
 const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
@@ -51,7 +53,8 @@ function score(place, data, { hover }) {
   const staffs = data.lanes.map((lane) => staff(place, lane, data));
   const head = make("div", "mg-playhead", place);
   const names = data.lanes.map(({ rows }) => rowNames(rows)).flat();
-  const widest = Math.max(...names.map((name) => name.length), 1);
+  const longestOf = (/** @type {string[]} */ all) => Math.max(...all.map((name) => name.length), 1);
+  const widest = longestOf(names);
   const most = Math.max(...data.lanes.map(({ rows }) => rows.length));
   place.toggleAttribute("data-beside", most <= FEW_ROWS);
   const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
@@ -78,7 +81,8 @@ function score(place, data, { hover }) {
     const snug = staffs.some(({ box }) => box.classList.contains("mg-snug"));
     for (const { box } of staffs) box.classList.toggle("mg-snug", snug);
     const thin = staffs.every((one) => one.room() < READABLE);
-    const longest = thin ? (slim ? 0 : BRIEF_CODE) : widest;
+    const own = slim && place.matches(".mg-of-column") ? longestOf(names.map((name) => name.replace(/^return /, ""))) : widest; // its columns need the room
+    const longest = thin ? (slim ? 0 : BRIEF_CODE) : own;
     const left = slim ? Math.min(longest * SMALL_LETTER + 18, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
     const column = (wide - left - END) / data.frames.length;
     const brief = wordless(place, data, column);
@@ -126,11 +130,11 @@ function scoreKey(place, { lanes, words, nodes }) {
   const seen = (/** @type {Lane["notes"][0]} */ [step, row, , , sort], /** @type {Lane["notes"]} */ notes) => ( // no larger mark lies on it
     sort !== "constant" || notes.every((other) => other[4] === "constant" || other[1] !== row || Math.abs(other[0] - step) > 0.3)
   );
-  const marks = lanes.flatMap(({ notes }) => notes.filter((note) => seen(note, notes)).map(([, , kind, , sort]) => (sort === "gradient" ? "asked" : sort === "input" && kind === "built" ? "declared" : sort || kind)));
+  const marks = lanes.flatMap(({ notes }) => notes.filter((note) => seen(note, notes) && note[4] !== "gradient").map(([, , kind, , sort]) => (sort === "input" && kind === "built" ? "declared" : sort || kind)));
   const known = Object.values(nodes).flatMap(({ values, gradients }) => [...values, ...gradients].map(([, summary]) => summary));
   marks.push("held", "now", known.some(({ bad }) => bad) ? "bad" : "", Object.values(nodes).some(({ freed, values }) => values.some(([at]) => at > (freed ?? Infinity))) ? "anew" : "");
   const looks = { built: words.key_built, both: words.phase_both, run: words.key_ran, declared: null, input: words.key_input, seed: words.key_seed, gradient: words.gradient,
-    ...(lanes[0]?.columns ? {} : { asked: words.key_asked, constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now, anew: words.key_anew }) };
+    ...(lanes[0]?.columns ? {} : { constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now, anew: words.key_anew }) };
   place.replaceChildren();
   for (const [look, word] of Object.entries(looks)) {
     if (!marks.includes(look)) continue;
@@ -195,7 +199,7 @@ function staff(place, lane, data) {
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
     say(make("span", "", phase), does[kind]);
-    make("span", `mg-sign-of mg-key-${KEYS[kind]}`, phase);
+    make("span", `mg-sign-of ${kind in DEL ? "mg-del" : `mg-key-${KEYS[/** @type {keyof typeof KEYS} */ (kind)]}`}`, phase);
     phase.title = halves(does[kind]);
     return phase;
   });
@@ -206,7 +210,7 @@ function staff(place, lane, data) {
     const planned = make("span", "mg-planned", part);
     const nodes = make("span", "mg-planned-word", part);
     if (!i) say(nodes, words.tally_planned);
-    const mark = make("span", "mg-sign-of mg-key-asked", part); // for "∂ nodes", where these have no room
+    const mark = make("span", "mg-sign-of mg-del", part); // for "∂ nodes", where these have no room
     return { part, said, planned, nodes, mark };
   });
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
@@ -219,7 +223,7 @@ function staff(place, lane, data) {
     for (const word of words) say(make("span", "", column), word);
     return column;
   });
-  const brow = called.length || first ? AXIS : BROW;
+  let brow = called.length || first ? AXIS : BROW;
   const axis = shape("svg", { class: "mg-axis" }, lines); // above the playhead
   const titled = make("span", "mg-axis-name", lines); // before the first number
   if (first) for (const word of [words.score_axis, words.score_axis_short]) say(make("span", "", titled), word);
@@ -256,6 +260,10 @@ function staff(place, lane, data) {
     /** @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words */
     draw(left, column, brief) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
+      lines.classList.remove("mg-stacked");
+      for (const each of called) each.style.width = `${column}px`;
+      const stacked = lines.classList.toggle("mg-stacked", called.some((each) => each.scrollWidth > column));
+      if (called.length) brow = stacked ? 2 * AXIS : AXIS;
       const rows = Math.max(1, lane.rows.length);
       const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
       const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * 0.42));
@@ -282,10 +290,6 @@ function staff(place, lane, data) {
       lane.phases.forEach(([kind, start, end], i) => {
         const { style, classList } = phases[i];
         const room = brief.get(kind);
-        const [next, , until = 0] = lane.phases[i + 1] ?? [];
-        if (kind === "build" && next === "gradients" && brief.get(next) === "mg-bare") end = until; // ∂ nodes are built with it
-        const within = kind === "gradients" && room === "mg-bare" && lane.phases[i - 1]?.[0] === "build";
-        classList.toggle("mg-within", within);
         const from = left + (start + 0.04) * column;
         const width = Math.min((end - start + 0.92) * column, lane.columns ? Infinity : left + (data.frames.length - 0.5) * column - BESIDE_HEAD - from); // beside the playhead at its end
         style.left = `${from}px`;
@@ -293,13 +297,11 @@ function staff(place, lane, data) {
         style.width = `${width}px`;
         classList.toggle("mg-two", room === "mg-two");
         classList.toggle("mg-bare", room === "mg-bare");
-        classList.toggle("mg-sliver", within || width < (room === "mg-bare" ? OF_MARK : 0));
+        classList.toggle("mg-sliver", width < (room === "mg-bare" ? OF_MARK[Number(kind in DEL)] : 0));
         classList.toggle("mg-hair", width < HAIR);
       });
       called.forEach((each, i) => {
-        each.classList.remove("mg-brief-column");
-        Object.assign(each.style, { left: `${left + i * column}px`, width: `${column}px`, top: `${at.top - AXIS}px` });
-        each.classList.toggle("mg-brief-column", each.scrollWidth > column);
+        Object.assign(each.style, { left: `${left + i * column}px`, top: `${at.top - brow}px` });
       });
       compose(parts, lane, notes, at, data);
       place.classList.toggle("mg-banded", Boolean(parts.past.querySelector("[stroke-linecap=butt]")));
@@ -383,8 +385,8 @@ function short(code, most) {
   return last === own ? `${own.slice(0, left)}…` : `…${own.slice(own.length - left)}`;
 }
 
-/** Constants are dots beside what reads them. @param {Note} note */
-const drawnLarge = (note) => note[4] !== "constant";
+/** Constants are dots beside what reads them; the nodes that gradients need are counted. @param {Note} note */
+const drawnLarge = (note) => note[4] !== "constant" && note[4] !== "gradient";
 
 /** How far the marks of each row are from each other, in columns. @param {Note[]} notes */
 function closest(notes) {
@@ -466,7 +468,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, lines);
   }
   if (small) return dots(notes, at, past, phases);
-  for (const note of notes) mark(note, at, past, data);
+  for (const note of notes) if (note[4] !== "gradient") mark(note, at, past, data);
 }
 
 /** How often what follows on what turns from down to up. @param {Note[]} notes */
@@ -475,9 +477,9 @@ const turns = (notes) => notes.slice(2).filter(([, row], i) => (row - notes[i + 
 /** Marks where there is no room for circles; those of a row that are close are a band, beside which others are bars. @param {Note[]} notes @param {Place} at @param {Element} parent @param {Lane["phases"]} phases */
 function dots(notes, at, parent, phases) {
   /** @type {[string, string, number][]} */
-  const looks = [["declared", "given", 0], ["declared", "paper", -2], ["both", "built", BAND_EDGE], ["built", "built", 0], ["built", "paper", -2], ["planned", "gradient", 0], ["planned", "paper", -2], ["both", "run", 0],
+  const looks = [["declared", "given", 0], ["declared", "paper", -2], ["both", "built", BAND_EDGE], ["built", "built", 0], ["built", "paper", -2], ["both", "run", 0],
     ["run", "run", 0], ["given", "given", 0], ["gradient", "gradient", 0]];
-  const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "gradient" ? "planned" : sort === "input" ? (kind === "built" ? "declared" : "given") : kind);
+  const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "input" ? (kind === "built" ? "declared" : "given") : kind);
   const did = new Set(notes.flatMap(([step, row, , , sort]) => (sort ? [] : [`${step} ${row}`]))); // what a call is given with it is no mark of its own
   const seen = notes.filter((note) => drawnLarge(note) && !(kindOf(note) === "given" && did.has(`${note[0]} ${note[1]}`)));
   const kinds = new Map([...Map.groupBy(seen, kindOf)].map(([kind, same]) => [String(kind), runs(same, at)]));

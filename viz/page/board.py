@@ -222,7 +222,9 @@ class Board(Page):
         picture = focus(whole, panel.marks)
         prefix = f"{self._name}-{number}"
         try:
-            width = WIDE if beside == 1 else PAGE_WIDE // beside
+            # What holds other graphs has its neighbours' room, too.
+            few = WIDE * 2 // 3 if beside == 3 and whole.owners else PAGE_WIDE // beside
+            width = WIDE if beside == 1 else few
             drawing = self._render(picture, prefix, panel, width, panel.states)
         except LayoutError as error:
             drawing = f"<p>{bilingual(error.pair)}</p>{picture_table(picture)}"

@@ -82,7 +82,7 @@ class Staff:
         self.counted = list(tallies(film))
         self.notes: dict[int, list[Note]] = defaultdict(list)
         for note in score.notes:
-            if note.sort != "constant":
+            if note.sort not in ("constant", "gradient"):  # the tally counts what it needs
                 self.notes[note.step].append(note)
         self.held = {n.row: n.step for n in reversed(score.notes) if n.kind != "built"}  # at first
         self.stairs = self._stairs()
@@ -141,12 +141,9 @@ class Staff:
         found = defaultdict(list)
         ends = [-1, *(phase.end for phase in self.score.phases)]  # its inputs come before it
         for before, (kind, _, end) in zip(ends, self.score.phases, strict=False):
-            within = [
-                n
-                for k in range(before + 1, end + 1)
-                for n in sorted(self.notes[k], key=lambda n: -n.row if kind == BACKWARD else n.row)
-                if n.sort != "gradient"
-            ]
+            down = -1 if kind == BACKWARD else 1
+            there = (self.notes.get(k, ()) for k in range(before + 1, end + 1))
+            within = [n for notes in there for n in sorted(notes, key=lambda n: down * n.row)]
             for one, other in pairwise(within):
                 found[other.step].append((kind, one, other))
         return found
@@ -181,8 +178,7 @@ class Staff:
         ringed = note.kind == BOTH and not given
         ring = _disc("mg-ring" if r >= RINGED else "mg-at-once", x, y, r) if ringed else ""
         within = r - 3 if ringed and r >= RINGED else r
-        look = "mg-asked" if (note.kind, note.sort) == ("built", "gradient") else LOOKS[note.kind]
-        disc = _disc("mg-given" if given else look, x, y, within)
+        disc = _disc("mg-given" if given else LOOKS[note.kind], x, y, within)
         of = "-grad" * (note.kind == "gradient")
         said = text(f"mg-number{of}", x, y + 4, escape(note.value), "middle")
         fits = note.value and wide(note.value, SMALL) < 2 * within + 1

@@ -56,7 +56,7 @@ def dot(
         clusters.get(group, graph).node(box.id, **_box(box.id, name, *size))
     for path in sorted(clusters, key=lambda path: -path.count("/")):  # inner first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(clusters[path])
-    straight = _aligned_nodes(picture, low)
+    hints = _hints(picture, low, down)
     begins = {e.id: ref for ref in references for e in ref.edges}
     for edge in picture.edges:
         label = _escaped(picture.edge_label(edge))
@@ -71,8 +71,7 @@ def dot(
             edge.source if back else edge.target,
             id=edge.id,
             label=label,
-            **({"weight": STRAIGHT} if edge.source in straight else {}),
-            **({"dir": "back"} if back else {}),
+            **hints[edge.id],
         )
     return str(graph.source)
 
@@ -81,6 +80,22 @@ def _box(i: str, label: str, width: float, height: float) -> dict[str, str]:
     """Return the attributes of a box of this size in pixels."""
     size = {"width": f"{width / INCH:.4f}", "height": f"{height / INCH:.4f}"}
     return {"label": _escaped(label), "id": i, **size}
+
+
+def _hints(picture: Picture, low: bool, down: bool) -> dict[str, dict[str, str]]:
+    """Return how each arrow is laid out: straight on, backwards, through a body's side.
+
+    There it is in the middle of the side, and does not pass a corner.
+    """
+    straight = _aligned_nodes(picture, low)
+    home = {n.id: n.group if n.group in picture.owners else "" for n in picture.nodes}
+    found = {}
+    for e in picture.edges:
+        ends = ("headport", e.target, "wn"[down]), ("tailport", e.source, "es"[down])
+        found[e.id] = {k: p for k, i, p in ends if home[i] and home[e.source] != home[e.target]}
+        found[e.id] |= {"weight": STRAIGHT} if e.source in straight else {}
+        found[e.id] |= {"dir": "back"} if e.kind == "loop" else {}
+    return found
 
 
 def _aligned_nodes(picture: Picture, low: bool) -> set[str]:

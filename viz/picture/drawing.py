@@ -66,7 +66,7 @@ def render(
     clocks = [room.languages for room in (rooms or {}).values() if room.clock]
     spoken = "both" if any("both" in languages for languages in clocks) else get_language()
     return _svg_page(
-        drawing.there, "".join([*frames, *edges, *cards]), title, spoken if clocks else ""
+        drawing.there, "".join([*frames, *cards, *edges]), title, spoken if clocks else ""
     )
 
 
@@ -242,7 +242,8 @@ def _direction(
     gaps, fall = max(len(columns) - 1, 1), BETWEEN if compact else DOWN if width > high else LOW
     across = (
         long + gaps * SHORTEST,
-        max(sum(h + ASIDE for _, h in rank) for rank in sizes) + beside,
+        max(sum(h + ASIDE for _, h in rank) for rank in sizes)
+        + max(beside, 2 * (FRAME + FRAME_NAME) * len(picture.owners)),  # bodies lie apart
     )
     down = (
         max(sum(w + ASIDE for w, _ in rank) for rank in sizes) + beside,

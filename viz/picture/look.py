@@ -27,6 +27,7 @@ def _outline(color: str, fill: str, width: float = 1, dashes: str = "none") -> d
     return look | ({"stroke-linecap": "round"} if dashes == DASHES["dotted"] else {})
 
 
+ARROWS = [(kind, edge.color, DASHES[edge.line]) for kind, edge in EDGES.items()]
 RULES: tuple[Rule, ...] = (
     ("", "mg-halo", {**_outline("now", "none", 3), "display": "none"}),
     ("mg-now", "mg-halo", {"display": "inline"}),
@@ -61,14 +62,8 @@ RULES: tuple[Rule, ...] = (
     ("", "mg-lane", {**_outline("grad", "none", 1.8), "display": "none"}),
     ("", "mg-lane-tip", {"fill": "grad"}),
     ("mg-back", "mg-lane", {"display": "inline"}),
-    *(
-        rule
-        for kind, edge in EDGES.items()
-        for rule in (
-            (f"mg-edge-{kind}", "mg-line", _outline(edge.color, "none", 1.4, DASHES[edge.line])),
-            (f"mg-edge-{kind}", "mg-tip", {"stroke": "none", "fill": edge.color}),
-        )
-    ),
+    *((f"mg-edge-{k}", "mg-line", _outline(color, "none", 1.4, line)) for k, color, line in ARROWS),
+    *((f"mg-edge-{k}", "mg-tip", {"stroke": "none", "fill": color}) for k, color, _ in ARROWS),
     ("", "mg-done", {"display": "none"}),
     ("mg-part", "mg-card", _outline("run", "none", 2)),
     ("mg-part", "mg-done", {"display": "inline", "fill": "ran", "stroke": "none"}),
@@ -110,6 +105,8 @@ RULES: tuple[Rule, ...] = (
 )
 
 CLOCKS = ("built", "built"), ("run", "run"), ("gradient", "grad")
+DOTS = [("built", "none", "built"), ("both", "built", "run"), ("run", "none", "run")]
+DOTS += [("gradient", "none", "grad"), ("given", "none", "soft")]
 # What pages do not draw as SVG: captions, the score, what travels, the light on a card.
 FILMED: tuple[Rule, ...] = (
     ("mg-flow", "mg-line", {"stroke": "run", "stroke-width": "2"}),
@@ -132,13 +129,7 @@ FILMED: tuple[Rule, ...] = (
     ("mg-cover", "mg-card", _outline("none", "paper")),
     ("mg-ring", "mg-card", _outline("built", "paper", 2, "4 3")),
     ("mg-at-once", "mg-card", _outline("built", "ran", 1.4, DASHES["dashed"])),
-    *(
-        (f"mg-dot-{kind}", "mg-card", _outline(line, fill, 1.3))
-        for kind, line, fill in (
-            *(("built", "none", "built"), ("both", "built", "run"), ("run", "none", "run")),
-            *(("gradient", "none", "grad"), ("given", "none", "soft")),
-        )
-    ),
+    *((f"mg-dot-{kind}", "mg-card", _outline(line, fill, 1.3)) for kind, line, fill in DOTS),
     ("", "mg-head", _outline("now", "none", 2)),
     ("mg-travels", "mg-chip", _outline("run", "paper", 1.5)),
     ("mg-travels", "mg-chip-text", _words(NAME, "ink", 600)),

@@ -113,7 +113,7 @@ EDGES = {
 # What each means is said in `viz.words.text`: mark_ran, mark_ghost, … No sign is a mark of KINDS.
 MARKS = {
     "ran": Mark("run", "solid", "ran", "✓"),
-    "ghost": Mark("line", "solid", "none", "∅", 1.0),
+    "ghost": Mark("built", "dashed", "none", "∅", 1.4),
     "absent": Mark("line", "dotted", "none", "·", 1.8),
     "baked": Mark("ink", "solid", "card", "!"),
     "wrong": Mark("bad", "solid", "spoilt", "✗", 1.4),
@@ -121,7 +121,7 @@ MARKS = {
     "idle": Mark("line", "solid", "none", "¬", 1.0, True),
     "new": Mark("built", "solid", "fresh", "+", 3.0, True),
     "heir": Mark("built", "solid", "card", "»", 1.4, True),
-    "moved": Mark("line", "solid", "card", "~", 1.0, True),
+    "moved": Mark("built", "solid", "card", "~", 1.4, True),
     "changed": Mark("ink", "solid", "none", "≠", 2.5, True),
     "now": Mark("now", "solid", "none", "▶", 3.0),  # a halo around the card, which keeps its look
     "ready": Mark("built", "dashed", "none", "→", 2.0),

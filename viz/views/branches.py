@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,6 @@ from viz.picture.marks import ran
 from viz.picture.picture import brief
 from viz.views.execution_modes import (
     Mode,
-    Place,
     Run,
     numbers_of_call,
     place_of,
@@ -100,7 +99,7 @@ def branches(
             tried = {key: made[key]() for key in WAYS if key in ways}
         able = {key: way for key, way in tried.items() if way.picture is not None}
         alike = _group_equal(tried)
-        source = _source(f, [run.places for run in eager.runs])
+        source = _source(f, [run.lines for run in eager.runs])
         scenes: list[Scene] = []
         for i, values in enumerate(rows):
             panels = source[i : i + 1]
@@ -246,11 +245,8 @@ def _mark_baked(drawn: Picture, run: Run, eager: Run) -> dict[str, str]:
 def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: Run) -> list[Pair]:
     """Count what is in each graph and what of it runs; once for loops that are alike."""
     facts, loops = [], []
-    for key, way, name in (
-        (keys[0], able[keys[0]], _joined(keys, "", " and ", "、"))
-        for keys in alike
-        if keys[0] in able
-    ):
+    for keys in (keys for keys in alike if keys[0] in able):
+        key, way, name = keys[0], able[keys[0]], _joined(keys, "", " and ", "、")
         run, drawn = way.runs[i], way.picture
         lit = len(ran(drawn, run.nodes)) if drawn else 0
         if run.turn is not None:
@@ -279,19 +275,15 @@ def _sheet(names: list[str], rows: Any, able: dict[str, Mode]) -> Sheet:
     return Sheet(head, tuple(lines))
 
 
-def _source(f: Any, places: list[Counter[Place]]) -> list[Panel]:
+def _source(f: Any, ran_at: list[Set[Any]]) -> list[Panel]:
     """Return a function's source for each input, marking which lines computed something."""
     try:
         lines, start = inspect.getsourcelines(f)
     except (OSError, TypeError):  # typed where nobody keeps the source
         return []
     file = getattr(getattr(f, "__code__", None), "co_filename", "")
-    found = [{p[1][0] - start for p in ran if p[0] == file} for ran in places]
+    found = [{x.span[0] - start for x in ran if x.filename == file} for ran in ran_at]
     others = dict.fromkeys(set().union(*found), "ghost")
-    return [
-        Panel(
-            row("branches_source"),
-            code=tuple((marks.get(k, ""), line.rstrip("\n")) for k, line in enumerate(lines)),
-        )
-        for marks in (others | dict.fromkeys(there, "ran") for there in found)
-    ]
+    each = (others | dict.fromkeys(there, "ran") for there in found)
+    codes = (((k.get(i, ""), x.rstrip("\n")) for i, x in enumerate(lines)) for k in each)
+    return [Panel(row("branches_source"), code=tuple(code)) for code in codes]

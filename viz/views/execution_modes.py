@@ -5,9 +5,10 @@ Everything comes from the engine's own events; nothing is derived from the sourc
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 import minigrad as mg
 from minigrad.control import COND, WHILE
 from minigrad.core import BaseNode
-from minigrad.core.events import Event, Recording
+from minigrad.core.events import Event, Recording, listen
 from minigrad.core.structure import flatten
+from minigrad.diagnostics.source import Location, caller
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import Traced
@@ -37,16 +39,18 @@ Place = tuple[str, Any, str]  # file, span of the expression, operator: where an
 class Run:
     """What ran for one input: nodes of the picture with their values, and the result.
 
-    places: how often each operation of the source ran; steps: of each loop, by node id.
+    places: how often each operation of the source ran; lines: those at which something ran;
+    steps: of each loop, by node id.
     """
 
-    nodes: frozenset[str]
+    nodes: Set[str]
     values: Mapping[str, Summary]
     result: str
     places: Counter[Place] = field(default_factory=Counter)
     steps: Mapping[str, int] = field(default_factory=dict)
     turn: tuple[Any, Any] | None = None  # a traced decision that goes the other way
     right: bool = True
+    lines: Set[Location] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,12 @@ def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
     """Draw the tapes of all inputs in one picture: what they have in common is drawn once."""
     names_of = BoxIds(lambda n: (n.kind, n.op, n.name, n.shape, n.line, n.inputs))
     pictures, runs = [], []
+    at: set[Location] = set()
     for values in inputs:
         tensors = [Tensor(x, np.asarray(x).dtype.kind == "f") for x in values]
-        with recording(True), mg.record(values=True) as log:
+        at.clear()
+        ran = listen(lambda _: at.add(Location(*caller(sys._getframe(1)))))
+        with recording(True), mg.record(values=True) as log, ran:
             result = f(*tensors)
         ends = [y for y in flatten(result)[0] if isinstance(y, Tensor)] or tensors
         called = {id(t): name for t, name in zip(tensors, names, strict=True)}
@@ -87,10 +94,8 @@ def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
         new = names_of.of(drawn)
         pictures.append(renamed(drawn, new))
         known = {new[drawn.ids[x]]: value for x, value in worth.items() if x in drawn.ids}
-        built = [e.node for e in log.of_kind("built")]
-        runs.append(
-            Run(frozenset(new.values()), known, shown(result), Counter(map(place_of, built)))
-        )
+        places = Counter(place_of(e.node) for e in log.of_kind("built"))
+        runs.append(Run({*new.values()}, known, shown(result), places, lines={*at}))
     return Mode(union(*pictures), tuple(runs))
 
 
@@ -119,16 +124,14 @@ def static_graph(f: Callable[..., Any], example: tuple[Any, ...], names: list[st
     """Build the graph of the function on placeholders; raise TraceError if it needs a value."""
     arrays = [np.asarray(x) for x in example]
     with mg.Graph(), recording(True):
-        inputs = [
-            mg.placeholder(name, shape=a.shape, dtype=a.dtype)
-            for name, a in zip(names, arrays, strict=True)
-        ]
+        pairs = zip(names, arrays, strict=True)
+        inputs = [mg.placeholder(name, shape=a.shape, dtype=a.dtype) for name, a in pairs]
         return mg.build_graph(inputs, [*flatten(f(*inputs))[0]])
 
 
 def run_static(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Mode:
     """Record what runs in a graph with placeholders of these names, for each input."""
-    drawn = picture(graph, bodies=True)
+    drawn = _opened_up(graph)
     runs = []
     for values in inputs:
         feeds = dict(zip(names, values, strict=True))
@@ -138,11 +141,20 @@ def run_static(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]
     return Mode(drawn, tuple(runs))
 
 
+def _opened_up(graph: Graph) -> Picture:
+    """Draw a graph with its bodies; what is only handed on to these has no arrow of its own."""
+    drawn = picture(graph, bodies=True)
+    handed = {e.source for e in drawn.edges if e.id[0] == "d"}
+    owners = {n.id: n.op == COND.name for n in drawn.nodes if n.id in drawn.owners.values()}
+    own = (e for e in drawn.edges if e.source not in handed or e.index < owners.get(e.target, 1e9))
+    return replace(drawn, edges=tuple(own))
+
+
 def run_called(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Mode:
     """Record what runs in the one graph of a traced or scripted function, for each input."""
     runs = []
     f(*map(Tensor, inputs[0]))  # a script has no graph before its first call
-    drawn = picture(f.graph, bodies=True)
+    drawn = _opened_up(f.graph)
     for values in inputs:
         tensors = [Tensor(x) for x in values]
         with mg.record(values=True) as log:
