@@ -39,7 +39,7 @@ const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
 const KEYS = { build: "built", run: "run", both: "both" }; // the marks of phases too narrow for their words
 const [PHASE_LETTER, AROUND_WORD, OF_EDGES] = [12, 10, 4]; // pixels of the letters of a phase, around its words, and of its edges
 const OF_MARK = [15, 9]; // and of one with its mark, or with ∂
-const DEL = { gradients: true, backward: true }; // whose mark it is
+const WAY_BACK = { gradients: true, backward: true }; // whose mark it is
 const AROUND_TALLY = 46; // around what is counted, and its name
 const HALVED = 0.52; // of its length, that a word of two halves needs in two lines
 const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
@@ -199,7 +199,7 @@ function staff(place, lane, data) {
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
     say(make("span", "", phase), does[kind]);
-    make("span", `mg-sign-of ${kind in DEL ? "mg-del" : `mg-key-${KEYS[/** @type {keyof typeof KEYS} */ (kind)]}`}`, phase);
+    make("span", `mg-sign-of ${kind in WAY_BACK ? "mg-del" : `mg-key-${KEYS[/** @type {keyof typeof KEYS} */ (kind)]}`}`, phase);
     phase.title = halves(does[kind]);
     return phase;
   });
@@ -297,7 +297,7 @@ function staff(place, lane, data) {
         style.width = `${width}px`;
         classList.toggle("mg-two", room === "mg-two");
         classList.toggle("mg-bare", room === "mg-bare");
-        classList.toggle("mg-sliver", width < (room === "mg-bare" ? OF_MARK[Number(kind in DEL)] : 0));
+        classList.toggle("mg-sliver", width < (room === "mg-bare" ? OF_MARK[Number(kind in WAY_BACK)] : 0));
         classList.toggle("mg-hair", width < HAIR);
       });
       called.forEach((each, i) => {
