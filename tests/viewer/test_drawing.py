@@ -187,9 +187,10 @@ def test_boxes_do_not_overlap_and_words_stay_inside(obj: object) -> None:
         assert (there.width, there.height) == pytest.approx(made.size, abs=1), "as asked for"
 
 
-def test_a_compact_card_of_many_numbers_has_their_colours_only() -> None:
+@pytest.mark.parametrize("value", [0, 12])
+def test_a_compact_card_of_many_numbers_has_their_colours_only(value: int) -> None:
     drawn = picture(mg.zeros((8, 64)))
-    room = CardSpace(swatch=True, back=True, compact=1)
+    room = CardSpace(value, swatch=True, back=True, compact=1)
     (card,) = cards_of(drawn, {n.id: room for n in drawn.nodes}).values()
     assert max(card.size) < 120, "on a phone"
 

@@ -182,13 +182,14 @@ class Card:
     def _compact(self) -> tuple[int, int, bool]:
         """Its size where its numbers are below its name, or behind one that is short."""
         room, dims = self.room, [*map(int, re.findall(r"\d+", self.node.shape))] or [0]
-        dims = [2, 1] if room.swatch and not room.value else dims
+        many = room.swatch and not (room.value and dims[-1] <= LETTERS)
+        dims = [2, 1] if many else dims
         lines = dims[-2] if dims[1:] and room.swatch else 1
         signs = 2 * dims[-1] + bool(dims[1:])  # brackets and commas, which it goes without
         each = [(n and n / lines - signs) or LETTERS / 2 for n in (room.value, room.gradient)]
         columns, most = max(dims[-1], 1), max(each[: 1 + room.back])
         across = min(most - columns, most / columns, LETTERS / columns) + 1  # the longest of a row
-        across = columns * max(SPARE, LETTER * across + 8)
+        across = 30 * room.compact if many else columns * max(SPARE, LETTER * across + 8)
         name = BOLD * wide(self.sign.rpartition(".")[2] if room.compact < 3 else self.sign, SMALL)
         leads = room.compact == 1 and name < SHORT and room.swatch and not self.node.cells
         above, line, before = (4, LINE - 3, name + 7) if leads else (NAMED, LINE, DEL * room.back)
