@@ -79,6 +79,23 @@ def test_a_dynamic_graph_alone() -> None:
     assert "∂ 4" in end
 
 
+def test_the_way_back_comes_next_only_where_it_does() -> None:
+    """A second graph may be built after the way back over the first, or the first may be gone."""
+    x = mg.tensor(2.0, requires_grad=True)
+    with viz.live(pause=0) as twice:
+        y = x * x + 3
+        y.backward()
+        y = x * x + 3
+    with viz.live(pause=0) as gone:
+        y = x * x
+        y = x + 3
+        y.backward()
+    told = [dict(moments(drawing.player.films)) for drawing in (twice, gone)]
+    assert [step for step in told[0] if "the way back" in told[0][step][0]] == [2]
+    assert "backward starts" in twice.player.frames[3].caption[0]
+    assert "the way back" not in str(told[1])
+
+
 def test_a_static_graph_alone() -> None:
     planned, filled, end = stills(static())
     assert states(planned, "mg-born") == ["a ", "× ", "+ "]

@@ -37,21 +37,21 @@ def moments(films: Sequence[Film], cards: int = 0) -> list[tuple[int, Pair]]:
     last = max(len(film.frames) for film in films) - 1
     moments: list[tuple[int, str]] = []
     for film in films:
-        first = min((t.freed for t in film.tracks.values() if t.freed), default=last)
-        ran = [i for i in _steps(film, RUN) if i < first or film.picture.kind == "static"]
+        gone = min((t.freed for t in film.tracks.values() if t.freed), default=last)
+        back = min(_steps(film, GRADIENT), default=last)
+        ran = [i for i in _steps(film, RUN) if i < min(back, gone) or film.picture.kind == "static"]
         half, forward = [0, *ran][(len(ran) + 1) // 2], max(ran, default=0)
         if film.picture.kind == "dynamic":
             moments += [(half, "grown")]
-            moments += [(forward, "forward")] if len(films) == 1 and _steps(film, GRADIENT) else []
+            moments += [(forward, "forward")] if len(films) == 1 and back < gone else []
         elif _steps(film, BUILT):
             moments += [(min(_steps(film, RUN, "input") + ran, default=1) - 1, "planned")]
             moments += [(half, "filled")] if len(films) == 1 else []
     chosen = {step: key for step, key in reversed(moments) if 0 < step < last}
     steps = sorted(chosen)[-1:] if cards > MANY else sorted(chosen)
     texts = [(step, row(f"strip_{chosen[step]}{_apart(films, step)}", step=step)) for step in steps]
-    failed = any(film.frames[-1].failed for film in films)
-    end = row("strip_failed" if failed else "strip_end", step=last)
-    return [*texts, (last, end if last else films[0].frames[0].caption)]
+    end = "strip_failed" if any(film.frames[-1].failed for film in films) else "strip_end"
+    return [*texts, (last, row(end, step=last) if last else films[0].frames[0].caption)]
 
 
 def _apart(films: Sequence[Film], step: int) -> str:
