@@ -26,6 +26,7 @@ from viz.words.text import ROWS
 sys.path.insert(0, str(Path(__file__).parent))
 
 import both_ways
+import digits_picture
 import lesson_pictures
 import model_picture
 
@@ -104,6 +105,8 @@ def films() -> dict[str, str]:
     for language in languages:
         files[f"both_ways_{language}.svg"] = both_ways.picture(language)
         files[f"both_ways_phone_{language}.svg"] = both_ways.picture(language, 360, phone=True)
+        files[f"digits_{language}.svg"] = digits_picture.drawing(language)
+        files[f"digits_phone_{language}.svg"] = digits_picture.drawing(language, phone=True)
         files[f"gpt2_{language}.svg"] = model_picture.drawing(language)
         files[f"gpt2_phone_{language}.svg"] = model_picture.drawing(language, phone=True)
     return files

@@ -159,6 +159,9 @@ MARKED = re.compile(
     "(<math>(?:(?!</math>).)*</math>[，。：；、！？）])"
 )  # no line begins with a mark
 
+SHAPE = re.compile(r"(?<=\(\d,) (?=\d)|(?<=\(\d\d,) (?=\d)")  # a shape is one word
+HYPHENED = re.compile("(define-(?:and|by)-run)")
+
 
 def alive(html: str) -> str:
     """Prose as nbconvert gives it, with MathML for formulas, and buttons that play a picture again.
@@ -174,6 +177,8 @@ def alive(html: str) -> str:
     pieces[::2] = (
         re.sub(r"(?<=\d) × (?=\d)", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}", p) for p in pieces[::2]
     )
+    pieces[::2] = (SHAPE.sub("\N{NO-BREAK SPACE}", p) for p in pieces[::2])
+    pieces[::2] = (HYPHENED.sub(r'<span class="marked">\1</span>', p) for p in pieces[::2])
     pieces[::2] = (p.replace(" · ", "\N{NO-BREAK SPACE}· ") for p in pieces[::2])  # ends its line
     return "".join(pieces)
 

@@ -91,11 +91,11 @@ def side_by_side(*drawn: Drawn) -> Board:
     >>> [panel.title[0] for panel in board.scenes[0].panels]
     ['dynamic graph: y = x × x', 'dynamic graph: y = x + 3']
     """
-    for one in drawn or (None,):
-        if not isinstance(one, Drawn):
-            raise TypeError(row_text("side_by_side_takes", value=brief(one)))
+    if wrong := [one for one in drawn or (None,) if not isinstance(one, Drawn)]:
+        raise TypeError(row_text("side_by_side_takes", value=brief(wrong[0])))
     panels = tuple(panel for one in drawn for panel in _panels(one))
-    heading = row("side_by_side", count=len(panels))
+    told = [", ".join(n.op for n in p.picture.nodes if n.inputs) for p in panels if p.picture]
+    heading = row("side_by_side" + "_of" * (len(told) == len(panels)), count=len(panels), what=" | ".join(told))
     return Board([Scene(heading, panels)], heading=heading)
 
 

@@ -21,9 +21,8 @@ from viz.picture.theme import TOKENS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-NAMES = ("00_one_formula_two_graphs", "tour")
-OPENINGS = {**dict.fromkeys(NAMES, "both_ways"), "02_gradients_on_a_graph": "fan_out"}
-OPENINGS |= {"04_static_graph": "two_runs", "gallery": "gpt2"}
+OPENINGS = {"00_one_formula_two_graphs": "both_ways", "02_gradients_on_a_graph": "fan_out"}
+OPENINGS |= {"04_static_graph": "two_runs", "gallery": "gpt2", "tour": "digits"}
 SHOWN = r"!\[([^\]]+)\]\((?:notebooks/)?(pictures/\w+_(?:en|zh)\.svg)\)"
 PICTURES = ROOT / "notebooks" / "pictures"
 LONG = 12  # seconds, in which each film is over
