@@ -6,7 +6,6 @@ at its end, where it still says which of the two graphs was built once.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from letters import font_rules
 
 import minigrad as mg
 import viz
@@ -23,7 +23,6 @@ from viz.film.film import Film
 from viz.film.score import BOTH, Note, Score, components, score
 from viz.picture.cards import wide
 from viz.picture.drawing import alone
-from viz.picture.fonts import font_face
 from viz.picture.motion import PLAYS
 from viz.picture.theme import TOKENS
 
@@ -467,5 +466,4 @@ def finished(svg: str, style: str, language: str, dark: bool | None) -> str:
     )
     colors = light + f"\n@media (prefers-color-scheme: dark) {{ {night} }}\n"
     colors = colors if dark is None else night if dark else light
-    letters = functools.partial(font_face, latin=True)
-    return alone(svg, language, dark, PLAYS + colors + style, letters)
+    return alone(svg, language, dark, PLAYS + colors + style, font_rules)

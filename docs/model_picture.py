@@ -36,6 +36,7 @@ CODES = {chr(letter): code for code, letter in enumerate(ALPHABET)}
 WORDS: Mapping[str, tuple[str, str]] = {
     "title": ("GPT-2 as a static graph", "GPT-2 的静态图"),
     "about": ("{blocks} blocks · {params} parameters", "{blocks} 层 · {params} 个参数"),
+    "about_short": ("{blocks} blocks", "{blocks} 层"),
     "tokens": ("16 tokens", "16 个词元"),
     "wte + wpe": ("wte+wpe", "wte+wpe"),
     "of": ("ids below {vocab_size}", "词表 {vocab_size}"),
@@ -179,7 +180,7 @@ class Drawn:
             "soft",
             self.side if self.phone else self.side + (212 if not self.spoken else 152),
             low,
-            self.say("about"),
+            self.say("about_short" if self.phone else "about"),
         )
         keys = ("built_short", "ran_short") if self.phone else ("built", "ran")
         told = " · ".join(

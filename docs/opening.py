@@ -19,7 +19,6 @@ from viz.page.scene import Scene
 from viz.page.together import orders
 from viz.picture.cards import text, wide
 from viz.picture.drawing import EDGE, alone
-from viz.picture.fonts import font_face
 from viz.picture.theme import FONT_FAMILY, LATIN_FAMILY, SMALL
 from viz.words.text import ROWS
 
@@ -29,6 +28,7 @@ import both_ways
 import digits_picture
 import lesson_pictures
 import model_picture
+from letters import font_rules
 
 CODE = ".mg-code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 11.4px; }"
 DISC = '<g class="mg-{}"><rect class="mg-card" x="0" y="-7" width="14" height="14" rx="7"/></g>'
@@ -160,7 +160,7 @@ def explained(svg: str, keys: Sequence[str], language: str) -> str:
 def in_our_letters(svg: str) -> str:
     """The picture with all its letters: an image has those of its system, and not of its page."""
     bare = re.sub(r"@font-face \{[^}]*\}\n", "", svg)
-    rules = font_face(re.sub("<style>.*?</style>", "", bare, flags=re.DOTALL), latin=True)
+    rules = font_rules(bare)
     ours = bare.replace(f"'{FONT_FAMILY}'", f"'{LATIN_FAMILY}', '{FONT_FAMILY}'")
     return ours.replace("<style>", f"<style>{rules}", 1)
 
