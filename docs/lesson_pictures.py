@@ -280,7 +280,7 @@ def _drawn(
     for none, word in zip(ROWS["card_none"], ROWS["mark_ghost"], strict=True) if idle else ():
         svg = svg.replace(f">{none}<", f">{word}<")
     for arm, words in ARMS.items():
-        svg = re.sub(rf">\w+: {arm}</text>", f">{choose(words)}</text>", svg)
+        svg = re.sub(rf">\w+: {arm}</(text|title)>", rf">{choose(words)}</\1>", svg)
     return svg
 
 
