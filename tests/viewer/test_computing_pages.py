@@ -87,7 +87,7 @@ SHOWN: dict[str, Callable[[], Any] | None] = {
     "14 viz.step(mg.build_graph(x, classifier(10)(x)), {x: images[:1]}, whole=True)": None,
     "gallery viz.step(x * x + 3)": lambda: viz.step((x := leaf(2.0)) * x + 3),
     "gallery viz.compare(loss_of, images, labels)": None,
-    "gallery viz.step(scores, {pixels: images.reshape(8, 1, 8, 8)}, whole=True)": None,
+    "gallery viz.step(scores, {pixels: images.reshape(10, 1, 8, 8)}, whole=True)": None,
     "gallery viz.branches(f, [3.0], inputs=[[3.0], [-1.0], [-3.0]], cond=g)": (
         lambda: viz.branches(f, [3.0], inputs=[[3.0], [-1.0], [-3.0]], cond=g)
     ),
