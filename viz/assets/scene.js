@@ -63,10 +63,12 @@ function aim(stage, flows, scale) {
   const lines = others.flatMap(({ line }) => (line && others.length < 60 ? stage.course(line).map(scaled) : []));
   const solid = [...[...stage.cards.values()].map(({ g }) => g), ...stage.references];
   const taken = solid.map((g) => corners(stage.extent(g)));
+  const [{ left }, seen, svg] = [stage.layer, stage.drawing, stage.drawing.querySelector("svg") ?? stage.drawing].map((part) => part.getBoundingClientRect());
+  const ends = [Math.min(seen.left, svg.left) - left, Math.max(seen.right, svg.right) - left];
   return flows.map((flow) => {
     const points = stage.course(flow.path).map(scaled);
     const told = flow.told ?? flow.value;
-    const spot = (flow.told && scale >= READ && roomiest(points, sized(told), taken, lines)) || null;
+    const spot = (flow.told && scale >= READ && roomiest(points, sized(told), taken, lines, ends)) || null;
     if (spot) taken.push(around(spot, sized(told)));
     return { flow, points: between(stage, flow, points, scaled), spot, told, size: Math.min(1, scale) };
   });

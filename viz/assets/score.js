@@ -142,13 +142,14 @@ function scoreKey(place, { lanes, words, nodes }) {
     if (look === "built" && lanes.some(({ plan }) => plan)) make("i", "", entry); // until it runs
     say(entry, word);
   }
+  const scales = make("span", "mg-key-tensor", place); // in one line
   for (const [of, each] of /** @type {const} */ ([["value", "values"], ["grad", "gradients"]])) {
     if (!Object.values(nodes).some((node) => node[each].some(([, { swatch }]) => swatch !== undefined))) continue;
-    const tensor = make("span", "mg-key-tensor", place);
-    tensor.append(of === "grad" ? "∂ − " : "− ");
-    pictured(LEGEND, of, KEYED, tensor);
-    tensor.append(" +");
+    scales.append(of === "grad" ? " \u2002 ∂ − " : "− ");
+    pictured(LEGEND, of, KEYED, scales);
+    scales.append(" +");
   }
+  if (!scales.firstChild) scales.remove();
 }
 
 /** A note in words: what happened, to what, and what came out. @param {Note} note @param {Scored} data */
@@ -198,7 +199,7 @@ function staff(place, lane, data) {
   const does = { both: words.phase_both, build: words.phase_build, gradients: words.phase_gradients, run: words.phase_run, backward: words.phase_backward };
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
-    say(make("span", "", phase), does[kind]);
+    say(make("span", "", phase), [does[kind][0], does[kind][1].replace("+ ", "+\u00a0")]); // no line ends with its sign
     make("span", `mg-sign-of ${kind in WAY_BACK ? "mg-del" : `mg-key-${KEYS[/** @type {keyof typeof KEYS} */ (kind)]}`}`, phase);
     phase.title = halves(does[kind]);
     return phase;

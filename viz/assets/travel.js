@@ -96,11 +96,11 @@ const ABOVE = 8; // pixels above a drawing that are seen (film.css)
  * Where a chip can stand beside a curve: the first spot that no card is in, nor other chips.
  * @param {{x: number, y: number}[]} points of the curve
  * @param {{wide: number, high: number}} size @param {Extent[]} taken
- * @param {{x: number, y: number}[]} lines points of other arrows, to be left clear if possible
+ * @param {{x: number, y: number}[]} lines points of other arrows, to be left clear if possible @param {number[]} ends of what can be seen, from the left
  */
-function roomiest(points, { wide, high }, taken, lines) {
+function roomiest(points, { wide, high }, taken, lines, [left, right]) {
   const along = [0.5, 0.35, 0.65].map((part) => points[Math.round(part * (points.length - 1))]);
-  const clear = (/** @type {{x: number, y: number}} */ { x, y }) => y - high / 2 > -ABOVE &&
+  const clear = (/** @type {{x: number, y: number}} */ { x, y }) => y - high / 2 > -ABOVE && x - wide / 2 > left && x + wide / 2 < right &&
     taken.every(
       (box) =>
         x + wide / 2 + 2 < box.left || x - wide / 2 - 2 > box.right ||
