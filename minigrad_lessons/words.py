@@ -34,17 +34,17 @@ python tasks.py 命令
 
   lab [哪一课]  在 JupyterLab 里打开课程；打开的是你自己的副本，放在 notebooks/yours；
                 写名字的一部分就行：tour、03、L03；也可以写一个文件夹
-  student 目录  把全部笔记本写进该目录，不含答案、隐藏测试和输出
+  student 目录  把全部 notebook 写进该目录，不含答案、隐藏测试和输出
   handouts 目录 [--language en|zh]
                 把可以打印的讲义写进该目录，PDF 格式：每课一份，外加术语表
-  pages 目录    把全部笔记本写成可以阅读的网页，放进该目录，两种语言各一份；不联网也能播放
+  pages 目录    把全部 notebook 写成可以阅读的网页，放进该目录，两种语言各一份；不联网也能播放
   kit 目录 [--language en|zh]
                 把发给学生的一切写进 目录/class，把教师需要的写进 目录/teacher
   site 目录 [选项]
                 把整套课程写成网站文件，放到任何网页服务器上都行：课程在浏览器里运行，
                 什么都不用安装；在目录后面加 --help 可以看到各个选项
-  test [参数]   运行测试、笔记本，以及文档字符串和 README 里的例子；参数交给 pytest；
-                --quick 只要一分钟：不开浏览器，不跑笔记本，每项测试只取几个情形；
+  test [参数]   运行测试、notebook，以及文档字符串和 README 里的例子；参数交给 pytest；
+                --quick 只要一分钟：不开浏览器，不跑 notebook，每项测试只取几个情形；
                 --all 运行全部情形；--oracles 还会安装 PyTorch、JAX、TensorFlow 和各种附加依赖，
                 与它们对照
   check         检查格式、代码规范和类型，再运行测试：改动必须通过这一关
@@ -241,16 +241,16 @@ minigrad-lessons [哪一课] [参数]
     ),
     "one_notebook": (
         "Name one notebook, not {count}: {names}",
-        "请只写一个笔记本，这里有 {count} 个：{names}",
+        "请只写一个 notebook，这里有 {count} 个：{names}",
     ),
-    "no_notebooks": ("There is no notebook in {folder}", "{folder} 里没有笔记本"),
+    "no_notebooks": ("There is no notebook in {folder}", "{folder} 里没有 notebook"),
     "several_fit": (
         "{which!r} fits more than one notebook:\n{names}",
-        "{which!r} 对应不止一个笔记本：\n{names}",
+        "{which!r} 对应不止一个 notebook：\n{names}",
     ),
     "none_fits": (
         "No notebook fits {which!r}. There are:\n{names}",
-        "没有笔记本对应 {which!r}。现有：\n{names}",
+        "没有 notebook 对应 {which!r}。现有：\n{names}",
     ),
     "newer": (
         "There is a newer version of these; yours are kept. Rename one to get the new one:"

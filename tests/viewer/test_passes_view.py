@@ -318,7 +318,7 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
     assert "14\xa0个节点" in page.locator(".mg-caption").inner_text()
     assert "删除" in page.locator(".mg-legend").inner_text()
     assert page.locator(".mg-switches input").count() == 0, "nothing to switch without a kernel"
-    assert "运行着的笔记本" in page.locator(".mg-switches").inner_text()
+    assert "运行着的 notebook" in page.locator(".mg-switches").inner_text()
     assert "常量提前算好" in page.locator(".mg-caption").inner_text()
     page.locator(".mg-graph").first.locator("g.node").first.click()
     assert "x" in page.locator(".mg-inspector h2").inner_text()
