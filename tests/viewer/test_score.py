@@ -175,7 +175,9 @@ def test_calls_are_rows_where_their_lines_are_too_many() -> None:
 
 @pytest.fixture(scope="module")
 def opening() -> dict[str, Any]:
-    return runpy.run_path(str(ROOT / "docs" / "both_ways.py"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "docs")  # where its letters are, too
+        return runpy.run_path(str(ROOT / "docs" / "both_ways.py"))
 
 
 def test_the_opening_picture_says_what_was_recorded(opening: dict[str, Any]) -> None:
