@@ -95,11 +95,8 @@ def side_by_side(*drawn: Drawn) -> Board:
         raise TypeError(row_text("side_by_side_takes", value=brief(wrong[0])))
     panels = tuple(panel for one in drawn for panel in _panels(one))
     told = [", ".join(n.op for n in p.picture.nodes if n.inputs) for p in panels if p.picture]
-    heading = row(
-        "side_by_side" + "_of" * (len(told) == len(panels)),
-        count=len(panels),
-        what=" | ".join(told),
-    )
+    which = "side_by_side_of" if len(told) == len(panels) else "side_by_side"
+    heading = row(which, count=len(panels), what=" | ".join(told))
     return Board([Scene(heading, panels)], heading=heading)
 
 

@@ -65,9 +65,5 @@ def order_facts(made: Names, engine: ModuleType) -> Names:
 
 
 STRETCH = Property(
-    order_program,
-    look=order_facts,
-    raises=("ValueError",),
-    examples=150,
-    lines=100_000,
+    order_program, look=order_facts, raises=("ValueError",), examples=150, lines=100_000
 )
