@@ -361,7 +361,7 @@ def pad(rows, filler=0.0):  # yours
     """Pad rows to one array; return it with a mask that is true where a number is real."""
     longest = max(map(len, rows))
     padded = [[*row, *[filler] * (longest - len(row))] for row in rows]
-    return np.array(padded), np.arange(longest) < np.array([[len(row)] for row in rows])
+    return np.array(padded, float), np.arange(longest) < np.array([[len(row)] for row in rows])
 
 
 def masked_mean(x, mask):  # yours

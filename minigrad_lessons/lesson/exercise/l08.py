@@ -22,13 +22,14 @@ CONSTANTS = (
     *(("2.0", "2.0"), ("2.0", "-2.0"), ("2.0", "[2.0]"), ("0.0", "-0.0"), ("2", "1e-323")),
     *(("[1.0]", "[1.0 + 2**-28]"), ("float('nan')", "float('nan')")),
 )
+VARIABLE = 'Node("Variable", name="v", first=0.0)'
 COND = "cond({t}, lambda z: z * {k}.0, lambda z: -z, {a})"
 LOOP = "while_loop(lambda z: z > -{k}.0, lambda z: z - 4.0, {t})"
 PAIRS: tuple[tuple[str, str], ...] = (
     ("{a}.sum(axis=0)", "{a}.sum(axis=1)"),
     ('Node("Exp", [{a}], name="p")', 'Node("Exp", [{a}], name="q")'),
     *((f"constant({a})", f"constant({b})") for a, b in CONSTANTS),
-    *((new, new) for new in ('placeholder("x")', 'Node("Variable", name="v", first=0.0)')),
+    *((new, new) for new in ('placeholder("x")', VARIABLE, 'variable([1.0, 2.0], "v")')),
     (COND, COND),
     (LOOP, LOOP),
 )
@@ -66,7 +67,7 @@ CORE = Property(
 
 
 FED = "[[0.5, 2.0], [3.0, -1.0]]"
-GIVEN = re.compile(r'(\w) = (?:placeholder|Node\("Variable")')
+GIVEN = re.compile(r'(\w) = (?:placeholder|variable|Node\("Variable")')
 
 
 def merge_lines(lines: Sequence[str], outputs: str) -> Program:

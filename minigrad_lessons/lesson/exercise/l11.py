@@ -82,7 +82,7 @@ DAMAGE = (
 def damaged_program(rng: Rng) -> Program:
     lines = random_graph(rng, GIVEN, FORMULAS[:5])
     harm = (rng.choice(DAMAGE),) if rng.below(2) else ()
-    last = f"outputs = [{names_of(lines)[-1]} + x * w]"
+    last = f"outputs = [{names_of(lines)[-1]} + x * w{rng.choice(('', ', x', ', x, w, x'))}]"
     return (*("import json", *lines, last, BY_JSON), *harm, "new = from_data(data)")
 
 
