@@ -48,7 +48,7 @@ def attempt(f: Callable[..., Any], *args: Any) -> Any:
 
 @contextlib.contextmanager
 def caught(kind: type[Exception]) -> Iterator[None]:
-    """Print the error of this kind that ends the block, and go on behind the block.
+    """Print the error of this kind that ends the block, and go on after it.
 
     Any other error is raised, and ValueError where the block comes to its end.
 
