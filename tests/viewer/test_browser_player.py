@@ -920,7 +920,7 @@ def test_the_score_says_what_was_built_and_what_ran(
     speak(page, language)
     assert page.locator(".mg-row-name").all_text_contents() == ["x", "x * x", "x * x + 3"] * 2
     phases = page.locator(".mg-phase")
-    dynamic = ["build + run 构建 + 运行", "backward 反向"]
+    dynamic = ["build + run 构建 +\u00a0运行", "backward 反向"]
     runs = ["run 运行", "backward 反向"]
     said = [*dynamic, *dynamic, "build 构建", "build ∂ 构建 ∂", *runs, *runs]
     assert phases.all_text_contents() == said

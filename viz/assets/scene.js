@@ -63,8 +63,7 @@ function aim(stage, flows, scale) {
   const lines = others.flatMap(({ line }) => (line && others.length < 60 ? stage.course(line).map(scaled) : []));
   const solid = [...[...stage.cards.values()].map(({ g }) => g), ...stage.references];
   const taken = solid.map((g) => corners(stage.extent(g)));
-  const [{ left }, seen, svg] = [stage.layer, stage.drawing, stage.drawing.querySelector("svg") ?? stage.drawing].map((part) => part.getBoundingClientRect());
-  const ends = [Math.min(seen.left, svg.left) - left, Math.max(seen.right, svg.right) - left];
+  const ends = scale >= READ && flows.some((flow) => flow.told) ? endsOf(stage) : []; // else nothing is laid out for them
   return flows.map((flow) => {
     const points = stage.course(flow.path).map(scaled);
     const told = flow.told ?? flow.value;
@@ -72,6 +71,12 @@ function aim(stage, flows, scale) {
     if (spot) taken.push(around(spot, sized(told)));
     return { flow, points: between(stage, flow, points, scaled), spot, told, size: Math.min(1, scale) };
   });
+}
+
+/** What can be seen of a drawing, from the left. @param {Stage} stage */
+function endsOf({ layer, drawing }) {
+  const [{ left }, seen, svg] = [layer, drawing, drawing.querySelector("svg") ?? drawing].map((part) => part.getBoundingClientRect());
+  return [Math.min(seen.left, svg.left) - left, Math.max(seen.right, svg.right) - left];
 }
 
 /** Where on the screen they will stand. @param {Stage} stage @param {Aim[]} aims */
