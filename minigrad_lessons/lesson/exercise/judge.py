@@ -331,7 +331,7 @@ def next_step(error: BaseException, functions: Sequence[FunctionType]) -> Pair |
 def kind_of(value: Any) -> str:
     """Return a value's type, and its shape or length, as in `ndarray(2, 3)` and `list[4]`."""
     size = [len(value)] if isinstance(value, list | tuple) else getattr(value, "shape", ()) or ""
-    return f"{type(value).__name__}{size}"
+    return f"{'numpy.' * isinstance(value, np.generic)}{type(value).__name__}{size}"
 
 
 # ---- Its picture -----------------------------------------------------------------------------
