@@ -145,7 +145,7 @@ function scoreKey(place, { lanes, words, nodes }) {
   const scales = make("span", "mg-key-tensor", place); // in one line
   for (const [of, each] of /** @type {const} */ ([["value", "values"], ["grad", "gradients"]])) {
     if (!Object.values(nodes).some((node) => node[each].some(([, { swatch }]) => swatch !== undefined))) continue;
-    scales.append(of === "grad" ? " \u2002 ∂ − " : "− ");
+    scales.append(of === "grad" ? " \u00a0 \u00a0∂ − " : "− ");
     pictured(LEGEND, of, KEYED, scales);
     scales.append(" +");
   }

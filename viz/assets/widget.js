@@ -99,7 +99,7 @@ function say(parent, pair, tag = "span") {
     if (i) parent.append(" ");
     const part = make(tag, "", parent);
     if (lang) part.lang = lang;
-    const phrases = text.replace(TIES, "\u00a0").replace("/∂", "/\u2060∂").split(lang === "zh" ? PHRASES : /$^/);
+    const phrases = text.replace(TIES, "\u00a0").split(lang === "zh" ? PHRASES : /(?<=: )(?=∂\S+\/∂)/);
     if (phrases.length > 1) for (const phrase of phrases) make("span", "mg-phrase", part).textContent = phrase;
     else part.textContent = phrases[0];
   });
