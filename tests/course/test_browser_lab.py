@@ -30,7 +30,7 @@ from browser import (
 )
 from lessons import BOARDS, LESSONS, PLAYERS, places, run_here
 from looks import CLASHES, FAINT, boxed, missing, serious, unlike
-from test_opening import LONG, NAMES, PICTURES, filled
+from test_opening import LONG, PICTURES, filled
 
 from viz.picture.theme import TOKENS
 
@@ -426,8 +426,7 @@ def hasten(lab: Lab) -> Iterator[Hasten]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["tour", *(pytest.param(name, marks=EXHAUSTIVE) for name in NAMES if name != "tour")],
+    "name", ["00_one_formula_two_graphs", pytest.param("index", marks=EXHAUSTIVE)]
 )
 def test_it_plays_on_the_first_screen_before_anything_runs_and_again_by_its_link(
     page: Page, lab: Lab, hasten: Hasten, name: str
