@@ -106,7 +106,7 @@ class Drawn:
         self.high = 74 if self.phone else 98  # of a card
         self.columns = len(DIGITS) + 1
         self.column = (width - 2 * SIDE) / self.columns
-        self.box = 62  # the height of a phase
+        self.box = 62 if self.phone else 68  # the height of a phase
         self.lane = HEAD + 10 + self.high + 34 + self.box + 16
 
     def say(self, key: str, *about: object) -> str:

@@ -28,8 +28,8 @@ FIRST, PACE = 0.8, 0.3  # before the first step, and of a step, in seconds
 ROWS = 8  # of cells at most
 LEVELS = 4  # steps of strength, above zero and below, as in the style
 HIGH, GUTTER = 108, 30  # of a card, and between two rows of cards, px
-LEAST, MOST = 0.02, 2.0  # on the axis of the curves
-TICKS = (0.1, 1)
+LEAST, MOST = 0.01, 2.0  # on the axis of the curves
+TICKS = (0.01, 0.1, 1)
 SIZES = {"n_embd": 64, "n_layer": 12, "n_head": 4, "vocab_size": 200, "n_positions": 64}
 CODES = {chr(letter): code for code, letter in enumerate(ALPHABET)}
 
@@ -151,7 +151,7 @@ class Drawn:
         self.count = len(made.parts)
         # The loss is where it turns round; tokens get no gradient.
         self.columns = 2 * self.count - 1
-        self.head = 62 if self.phone else 46
+        self.head = 74 if self.phone else 46
         self.rows = -(-self.count // across)
         self.plan = self.side if self.phone else 78  # where the score begins
         self.axis = self.plan + (46 if self.phone else 66)  # and, after what was built, its runs
@@ -175,7 +175,7 @@ class Drawn:
         top = self.head + self.rows * (HIGH + GUTTER) - 8
         score, high = self.score(top)
         title = _words("b title", self.side, 27, self.say("title"))
-        low = 47 if self.phone else 27
+        low = 59 if self.phone else 27
         about = _words(
             "soft",
             self.side if self.phone else self.side + (212 if not self.spoken else 152),
@@ -223,7 +223,7 @@ class Drawn:
         plan = _when(f'<use class="card" {box}', 0, self.ran(i))
         found = [plan, _when(gave, self.ran(i)), name] if i else [gave, name]
         halo = f'<use class="halo" href="#halo" x="{x:g}" y="{y:g}"/>'
-        found.append(_when(halo, self.ran(i), self.ran(i) + PACE) if i else "")
+        found.append(_when(halo, self.ran(i), self.ran(i) + PACE) if i else "start")
         if part.grad is None:
             return "".join(found)
         if i == self.count - 1:  # its gradient is 1, and with it the way back begins
@@ -232,7 +232,9 @@ class Drawn:
             brought = picture(part.grad, "grad", at, y + 65, inner, 32)
             brought += _words("number grad b", right, y + 18, f"{part.grad['norm']:.2g}", "end")
             found.append(_when(halo, self.back(i), self.back(i) + PACE))
-        return "".join([*found, _when(brought, self.back(i))])
+        drawn = "".join([*found, _when(brought, self.back(i))])
+        # The blocks between the first and the last are alike: what differs stands out.
+        return f'<g class="alike">{drawn}</g>' if 2 < i < self.count - 4 else drawn
 
     def way(self, i: int) -> str:
         """Draw the arrows to the next card: green once it has run, orange for the gradient."""
@@ -297,13 +299,13 @@ class Drawn:
             shown = _rect(f"phase {look}", start, end + 8, stop - start, 26) + word
             begins = {"run": FIRST, "back": self.back(self.count - 2)}.get(look)
             found.append(_when(shown, begins) if begins else shown)
-        high, base = end + 68, end + 122
+        high, base = end + 72, end + 142
         for tick in TICKS:
             y = height(tick, high, base)
             found.append(f'<path class="hair" d="M{left:g} {y:.1f}H{far:g}"/>')
             found.append(_words("soft number", left - 8, y + 4, f"{tick:g}", "end"))
-        found.append(_words("b value", left, end + 56, self.say("spread")))
-        found.append(_words("b grad", middle, end + 56, self.say("sizes")))
+        found.append(_words("b value", left, end + 54, self.say("spread")))
+        found.append(_words("b grad", middle, end + 54, self.say("sizes")))
         places = range(1, self.count - 1)
         parts = self.made.parts
         spread = [
@@ -315,7 +317,8 @@ class Drawn:
             for i, part in [*enumerate(parts)][-2:0:-1]
             if part.grad is not None
         ]
-        past += [*curve("value", spread, high, base), *curve("grad", sizes, high, base)]
+        for look, points in (("value", spread), ("grad", sizes)):
+            past += curve(look, points, high, base, self.phone)
         sweep = _rect("sweep", left - 9, top - 9, step * self.columns + 9, base + 40 - top)
         found.append(
             f'<clipPath id="past">{sweep}</clipPath><g clip-path="url(#past)">{"".join(past)}</g>'
@@ -343,7 +346,7 @@ def height(size: float, top: float, base: float) -> float:
 
 
 def curve(
-    look: str, points: Sequence[tuple[float, str, float]], top: float, base: float
+    look: str, points: Sequence[tuple[float, str, float]], top: float, base: float, phone: bool
 ) -> Iterator[str]:
     """A line through the sizes of layers; its ends, and where it bends, say which and how much."""
     ys = [height(size, top, base) for *_, size in points]
@@ -357,23 +360,19 @@ def curve(
         yield f'<circle class="curve {look}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
         label = f"{name} {size:.2g}"
         if i == bend:  # beside it, where the line is not
-            yield (
-                _words(said, x - 9, y + 4, label, "end")
-                if y < ys[0]
-                else _words(said, x + 26, y + 4, label)
+            on_left = y < ys[0]
+            yield _words(
+                said, x - 9 if on_left else x + 9, y + 4, label, "end" if on_left else "start"
             )
-        elif (i == last) is (look == "value"):  # where the curves meet: below both
-            yield (
-                _words(said, x + 5, base + 18, label, "end")
-                if i
-                else _words(said, x - 5, base + 18, label)
-            )
-        else:
-            yield (
-                _words(said, x - 4, y - 9, label)
-                if not i
-                else _words(said, x - 4, y + 18, label, "end")
-            )
+        elif (i == last) is not (look == "value"):  # the tokens' end
+            yield _words(said, x - 4, y - 9 if not i else y + 18, label, "end" if i else "start")
+        elif phone:  # where the curves meet: below both
+            yield f'<path class="lead {look}" d="M{x:.1f} {y + 3:.1f}V{base + 7:g}"/>'
+            yield _words(said, x + 4 if i else x - 4, base + 18, label, "end" if i else "start")
+        else:  # in two lines, on the side of it where the other curve is not
+            low = y + 17 if i else y - 21
+            yield _words(said, x, low, name, "middle")
+            yield _words(said, x, low + 13, f"{size:.2g}", "middle")
 
 
 def picture(
