@@ -148,6 +148,7 @@ WORDS: Mapping[str, Pair] = {
     "key_run": ("run", "运行"),
     "key_gradient": ("gradient", "梯度"),
     "key_gone": ("thrown away", "已扔掉"),
+    "key_kept": ("kept", "一直保留"),
     "key_value": ("value − 0 +", "数值 − 0 +"),
     "key_slope": ("gradient − 0 +", "梯度 − 0 +"),
     "source": (

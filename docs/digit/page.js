@@ -309,15 +309,25 @@ function showAnswers() {
   const answers = move?.tape.records[LAYERS[network].length - 1]?.value;
   const best = answers ? indexOfLargest(answers) : -1;
   const asked = pick < 0 ? best : pick;
+  const percents = answers && shares(answers);
   [...find("bars").children].forEach((bar, k) => {
-    const percent = answers ? 100 * answers[k] : 0;
-    bar.querySelector("i").style.setProperty("--share", percent / 100);
-    bar.querySelector("span").textContent = answers ? `${percent.toFixed(percent > 9.95 ? 0 : 1)} %` : "";
+    bar.querySelector("i").style.setProperty("--share", answers ? answers[k] : 0);
+    bar.querySelector("span").textContent = answers ? `${percents[k]} %` : "";
     bar.classList.toggle("best", k === best);
     bar.setAttribute("aria-pressed", String(Boolean(answers) && backward && k === asked));
   });
   find("word").innerHTML = answers && backward ? say("votes", { digit: asked }) : say("ask");
   return best;
+}
+
+/** Probabilities in tenths of a percent that add up to 100: those cut most get what is left. */
+function shares(answers) {
+  const exact = [...answers].map((share) => 1000 * share);
+  const tenths = exact.map(Math.floor);
+  const most = exact.map((_, k) => k).sort((a, b) => exact[b] - tenths[b] - (exact[a] - tenths[a]));
+  const left = 1000 - tenths.reduce((sum, each) => sum + each, 0);
+  most.slice(0, Math.max(0, left)).forEach((k) => { tenths[k] += 1; });
+  return tenths.map((each) => (each / 10).toFixed(1));
 }
 
 function showPad() {
