@@ -27,6 +27,7 @@ const BESIDE_HEAD = 3; // pixels from a phase to the playhead at the end, at lea
 const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
+const [NUMBERED, OVERLAPPED] = [8, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
@@ -38,6 +39,7 @@ const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colou
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
 const KEYS = { build: "built", run: "run", both: "both" }; // the marks of phases too narrow for their words
 const [PHASE_LETTER, AROUND_WORD, OF_EDGES] = [12, 10, 4]; // pixels of the letters of a phase, around its words, and of its edges
+const OF_DEL = 11; // of one with ∂, if that before it can be shorter
 const OF_MARK = [15, 9]; // and of one with its mark, or with ∂
 const WAY_BACK = { gradients: true, backward: true }; // whose mark it is
 const AROUND_TALLY = 46; // around what is counted, and its name
@@ -267,7 +269,8 @@ function staff(place, lane, data) {
       if (called.length) brow = stacked ? 2 * AXIS : AXIS;
       const rows = Math.max(1, lane.rows.length);
       const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
-      const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, gap * column * 0.43, nextMark(notes, column, row) * 0.46, row * 0.42));
+      const close = gap * column * OVERLAPPED; // where each shows a number, those of steps in a row may lie on each other's edge
+      const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, row * 0.42, Math.max(Math.min(gap * column * 0.43, nextMark(notes, column, row) * 0.46), close < DASHED ? 0 : Math.min(close, NUMBERED))));
       at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
       box.classList.toggle("mg-thin", row < READABLE);
       box.classList.toggle("mg-tight", row < 18);
@@ -291,10 +294,13 @@ function staff(place, lane, data) {
       lane.phases.forEach(([kind, start, end], i) => {
         const { style, classList } = phases[i];
         const room = brief.get(kind);
-        const from = left + (start + 0.04) * column;
-        const width = Math.min((end - start + 0.92) * column, lane.columns ? Infinity : left + (data.frames.length - 0.5) * column - BESIDE_HEAD - from); // beside the playhead at its end
+        const own = left + (start + 0.04) * column;
+        const has = Math.min((end - start + 0.92) * column, lane.columns ? Infinity : left + (data.frames.length - 0.5) * column - BESIDE_HEAD - own); // beside the playhead at its end
+        const lacks = kind === "gradients" && i && has >= HAIR ? Math.max(0, OF_DEL - has) : 0; // the word before it leaves room for its sign
+        const [from, width] = [own - lacks, has + lacks];
+        if (lacks) phases[i - 1].style.width = `${parseFloat(phases[i - 1].style.width) - lacks}px`;
         style.left = `${from}px`;
-        style.top = `${at.top + row * rows + 4}px`;
+        style.top = `${at.top + row * rows + 3}px`;
         style.width = `${width}px`;
         classList.toggle("mg-two", room === "mg-two");
         classList.toggle("mg-bare", room === "mg-bare");
@@ -556,7 +562,7 @@ function mark(note, at, parent, data) {
   const [cx, cy] = middle(note, at);
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${known?.bad ? " mg-note-bad" : ""}` }, parent);
   const double = kind === "both" && sort === "operator";
-  const around = double && at.radius <= DOUBLE ? 1.2 : 0;
+  const around = double && at.radius <= DOUBLE ? (at.radius < NUMBERED ? 0.6 : 1.2) : 0;
   shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius + around : Math.min(3, at.radius) }, g);
   const within = double ? at.radius - (at.radius > DOUBLE ? 3 : 1.4) : at.radius;
   if (double) shape("circle", { cx, cy, r: within }, g);

@@ -6,7 +6,7 @@ const ALMOST = 0.98; // of its size, at which all of a card can still be read
 const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
 const SCORE = { part: 0.3, both: 0.45, most: 0.5, slim: 0.44 }; // of what there is, for a staff; for two; for all, where their code can be read then
 const SIDE = { most: 300, part: 0.6 }; // pixels, and of the width, that what is chosen takes (film.css)
-const SPACE = { aside: 22, above: 22, name: 28, words: 130 }; // pixels around a drawing, of its name above it, and beside it
+const SPACE = { aside: 22, above: 22, name: 28, words: 130, spare: 11 }; // pixels around a drawing, of its name above it, and beside it; and what a phone does without
 
 /** @param {Element} el @param {Data} data */
 function places(el, data) {
@@ -70,11 +70,12 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     const beside = !score.hidden && "beside" in score.dataset && !narrow && sizes.every(({ most }) => most === 1) && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
     root.classList.toggle("mg-lanes", beside);
     const most = available(root);
-    const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall)).slice(narrow && (sizes.length > 1 || "crowded" in score.dataset) ? -1 : 0);
-    const [part, all] = [Math.min(SCORE.part * sizes.length, SCORE.both), narrow ? SCORE.slim : SCORE.most];
-    const high = Math.max(SCORE.part * most, readable.find((tall, i) => tall <= (i < readable.length - 1 ? Math.min(part, all) : all) * most) ?? 0);
-    score.style.maxHeight = beside ? "" : `${high}px`;
     const edge = edges();
+    const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall)).slice(narrow && "crowded" in score.dataset ? -1 : 0);
+    const [part, all] = [Math.min(SCORE.part * sizes.length, SCORE.both), narrow ? SCORE.slim : SCORE.most];
+    const left = narrow && sizes.length > 1 ? most - edge - key.offsetHeight - Math.max(...sizes.map(({ width, height, above, most }) => height * Math.min(most, (wide / sizes.length - SPACE.aside) / width) + above - SPACE.spare)) : Infinity; // beneath whole graphs
+    const high = Math.max(SCORE.part * most, readable.find((tall, i) => tall <= (i < readable.length - 1 ? Math.min(left, part * most, all * most) : all * most)) ?? 0);
+    score.style.maxHeight = beside ? "" : `${high}px`;
     const around = edge + key.offsetHeight + (beside ? 0 : score.offsetHeight);
     const room = most - around;
     const staff = beside ? parseFloat(score.style.getPropertyValue("--mg-staff-high")) : 0;
