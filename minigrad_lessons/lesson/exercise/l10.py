@@ -34,7 +34,11 @@ def chain(n: int) -> Program:
 
 FORK = "n = len(waits); waits |= {n: [n - 1], n + 1: [n - 1], n + 2: [n, n + 1]}"
 ALL = ("seconds = dict.fromkeys(waits, 1)", "rank = ranks(waits, seconds)")
-CORE = Property(rank_program, always=(chain(5), chain(9), diamonds("waits = {0: []}", FORK, *ALL)))
+CORE = Property(
+    rank_program,
+    always=(chain(5), chain(9), diamonds("waits = {0: []}", FORK, *ALL)),
+    lines=2_300_000,  # enough for three loops over 102 nodes
+)
 
 
 def schedule_program(rng: Rng) -> Program:
