@@ -70,6 +70,7 @@ E10 = """\
     ∅ b1 x
     ∅ b2 2
     ∅ b3 Mul
+      b4 x: -1
     ✓ b6 Sub: -2
     one graph, built first; translated from Python
   trace

@@ -173,7 +173,8 @@ function show(model, board, root, moved, before) {
     if (room.hidden) return;
     const full = Math.max(...scenes.map((scene) => packed(seen(scene).map(({ need }) => need), wide, 1e5).needed));
     const kept = before?.wide === board.offsetWidth ? before.high - around : 0;
-    size = [wide, kept || Math.max(LEAST, Math.min(Math.ceil(full), seenAtOnce - around))];
+    const chart = wide > PANE.phone ? 0 : Math.max(0, ...panes.map(({ need }) => (need.whole ? need.fixed : 0))); // beside which a drawing has room of its own
+    size = [wide, kept || Math.max(chart ? Math.min(Math.ceil(full), chart + LEAST) : LEAST, Math.min(Math.ceil(full), seenAtOnce - around))];
     room.style.height = `${size[1]}px`;
     board.classList.toggle("mg-scant", size[1] <= SCANT);
     settle();

@@ -8,6 +8,7 @@ const SURE = 1.25; // times that, from which their key comes, which takes some o
 const [THIN, CELL] = [8, 9.2]; // pixels at least of a swatch, and of a number on a cell
 const [DEL, BETWEEN] = [11, 1.5]; // pixels of the ∂ before a gradient, and from a value to it
 const [NAMED, HIGHER] = [3, 40]; // pixels above the name of a compact card, and below it; and of one that has them
+const INSIDE = 8; // pixels beside a name and its value on a board, if there is room
 const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
@@ -60,7 +61,7 @@ function rounded(text, wide, digits) {
 /** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide @param {Digits} digits */
 function besideName(name, value, wide, digits) {
   const left = wide - written(name) - (/^[✗!]/.test(value) ? 5 : 2.5) * BRIEF.edge; // two signs need a gap
-  const tight = value.replace(" ", "");
+  const tight = written(value) <= left ? value : value.replaceAll(" ", "");
   return name && rounded(tight, left - (/\d\.\d/.test(tight) ? SIDES : 0), digits); // one digit less is better than one at the border
 }
 
@@ -226,7 +227,8 @@ function brief(g, scale) {
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - (name === "grad" ? 3 : 1) * BRIEF.edge, digits) }));
   const low = compact || (most === 1 && !strip && lines.filter(({ text }) => text).length > 1);
-  const beside = (low || (board && most === 2 && g.matches(":not(.mg-kind-constant)") && g.querySelector(":scope > .mg-word"))) && said[1]?.name === "value" ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
+  const aside = board && !g.matches(".mg-kept, .mg-again, .mg-changed.mg-kind-constant"); // on a board as on its full card
+  const beside = (low || aside) && said[1]?.name === "value" && said[1].text ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
   if (beside) lines[1].text = "";
   else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
@@ -273,6 +275,7 @@ function brief(g, scale) {
     shown.length * (font + LEADING) + calls + spare <= high * scale && shown.every(({ text }) => written(text) * (font / BRIEF.font) <= room - 4 * BRIEF.edge));
   const group = shape("g", { class: larger ? "mg-short mg-larger" : "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most, "data-roomy": roomy ?? 0 }, g);
   if (larger) /** @type {SVGElement} */ (group).style.setProperty("--mg-letters", `${letters}px`);
+  const lone = aside && !pair && shown.length === 1 && g.matches(".mg-kind-constant") && !g.closest(".mg-drawing")?.querySelector(".mg-swatch"); // as the names of pairs
   const pitch = larger ? letters + LEADING : line;
   const chips = pictures.length ? head * BRIEF.line + 2 * ease + BRIEF.strip : (high * scale - shown.length * pitch - calls + BRIEF.strip + BRIEF.air) / 2 + head * pitch;
   if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${(chips / scale - own).toFixed(1)}px`);
@@ -281,11 +284,12 @@ function brief(g, scale) {
     const below = i < head ? ease + (i + 1) * BRIEF.line - (high * scale < CLOSE ? 2 : 1) : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const apart = lines + (i < head ? -calls : calls) / 2; // above and below its calls
     const y = pictures.length ? below - (high * scale) / 2 : strip ? apart : lines;
-    const half = (wide * scale) / 2 - (compact ? 3 : 1.5) * BRIEF.edge;
+    const spare = aside ? (wide * scale - written(text) - written(pair) - INSIDE / 2) / 2 : 0;
+    const half = (wide * scale) / 2 - (compact ? 3 : Math.max(1.5, Math.min(spare, INSIDE) / BRIEF.edge)) * BRIEF.edge;
     const write = (/** @type {string} */ of, /** @type {object} */ at) => shape("text", { class: `mg-short-${of}`, y: y.toFixed(1), ...at }, group);
     const named = i - head + 1; // 0: the line of its name
     const sides = named ? { x: half, "text-anchor": "end" } : { x: -half }; // its gradient is beneath its value
-    const lettering = write(name, pair && named >= 0 ? sides : { "text-anchor": "middle" });
+    const lettering = write(name, lone || (pair && named >= 0) ? sides : { "text-anchor": "middle" });
     if (pair && !named) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
     if (name === "word") bilingual([became[0], became[1]], lettering);
     else lettering.textContent = text;

@@ -183,12 +183,13 @@ def _compared_with_python(f: Traced, ran: Run, tensors: Sequence[Tensor]) -> Run
 def _run_of(drawn: Picture, log: Recording, result: str) -> Run:
     """Return which boxes ran, with their values, including those in branches and loops."""
     events = [e for e in log.events if e.node in drawn.ids and e.kind in ("run", "read")]
-    values = {drawn.ids[e.node]: summarize(e.value) for e in events}
+    read = (pair for e in events for pair in zip(e.node.inputs, e.operands or (), strict=False))
+    held = {x: v for x, v in read if x.op is state.placeholder} | {e.node: e.value for e in events}
+    values = {drawn.ids[x]: summarize(v) for x, v in held.items() if x in drawn.ids}
     steps = Counter(drawn.ids[e.node] for e in log.of_kind("step") if e.node in drawn.ids)
-    ran = set(values)
     opened = {path for e in events for path in _opened(drawn, e, steps)}
     handed = (n for n in drawn.nodes if n.group in opened and n.op == state.placeholder.name)
-    ran |= {n.id for n in handed}
+    ran = values.keys() | {n.id for n in handed}
     places = Counter(place_of(e.node) for e in events if e.kind == "run")
     return Run(frozenset(ran), values, result, places, steps)
 
