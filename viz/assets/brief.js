@@ -18,6 +18,7 @@ const [GENEROUS, LEADING] = [[15, 14, 13], 3]; // sizes of letters, if all cards
 const STRETCHED = 2; // how many times as long or as high as it is a tensor of many cells may become
 const [ROOMY_CARD, AIRY] = [76, 3]; // pixels of a card with tensors that has room for air, and of this
 const CLOSE = 28; // and of one whose name is just above its numbers
+const TALLER = 40 / 28; // times as high as it is a picture with two lines of numbers (cards.py)
 const PILL = 14; // pixels that a reference is high, at least
 
 const MARK = /^[^\w∂] /; // before the name of a reference
@@ -88,6 +89,7 @@ function abridge(box, scale) {
         drawn(slot, false);
       }
       lift(g);
+      numbered(g);
     }
   }
 }
@@ -165,6 +167,25 @@ function nameFrame(g, scale, cards, ways) {
 function renewBrief(g) {
   const scale = g.querySelector(".mg-short")?.getAttribute("data-scale");
   if (scale) brief(g, Number(scale));
+  else numbered(g);
+}
+
+/** Write the numbers of tensors on the cells of a card that has no other place for them. @param {Element} g */
+function numbered(g) {
+  for (const old of g.querySelectorAll(".mg-number")) old.remove();
+  if (g.querySelector(".mg-value")) return;
+  for (const slot of g.querySelectorAll(".mg-swatch[data-grid]")) {
+    const grid = slot.getAttribute("data-grid") ?? "";
+    const found = grid ? cellsOf(grid, { x: 0, y: 0, across: 1, down: grid.includes(";") ? TALLER : 1 }, 1, { most: ALL, need: ALL }) : null;
+    setPlace(slot, slot.getAttribute("data-own") ?? slot.getAttribute("transform") ?? "");
+    const [left, top] = numbers(slot, "transform");
+    if (grid.includes(";")) setPlace(slot, `translate(${left},${top}) scale(1 ${TALLER})`);
+    drawn(slot, Boolean(found));
+    for (const { x, y, text } of found ?? []) {
+      const place = { x: (left + x).toFixed(1), y: (top + y + 0.5).toFixed(1), "text-anchor": "middle" };
+      shape("text", { class: `mg-number${slot.matches(".mg-of-grad") ? " mg-short-of-grad" : ""}`, ...place }, g).textContent = text;
+    }
+  }
 }
 
 /** What holds the drawings that are seen together: their numbers have as many digits. @param {Element} part */

@@ -105,8 +105,7 @@ class Director:
         english, chinese = (
             sign.join(pair[i] for pair in counts) for i, sign in enumerate((", ", "，"))
         )
-        done = row("step_done", counts=(english, chinese))
-        self.add(Frame(self.bad or done))
+        self.add(Frame(self.bad or row("step_done", counts=(english, chinese))))
         return Film(self.picture, tuple(self.frames), self.tracks, self.results)
 
     # what was there before

@@ -92,8 +92,7 @@ def _finished_nodes(frames: Sequence[Mapping[str, Any]]) -> list[BaseNode]:
     for local in frames:
         step, steps = local.get("step"), getattr(local.get("self"), "steps", None)
         if step is not None and isinstance(steps, list) and any(s is step for s in steps):
-            before = [s is step for s in steps].index(True)
-            return [s.node for s in steps[:before]]
+            return [s.node for s in steps[: [s is step for s in steps].index(True)]]
     return []
 
 

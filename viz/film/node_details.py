@@ -118,6 +118,5 @@ def _listed(names: Iterable[str]) -> str:
 
 def _joined(pairs: Iterable[Pair], english: str, chinese: str) -> Pair:
     known = [*islice(pairs, MOST + 1)]
-    dots = [("…", "…")] if len(known) > MOST else []
-    shown = [*known[:MOST], *dots]
+    shown = known[:MOST] + ([("…", "…")] if len(known) > MOST else [])
     return english.join(p[0] for p in shown), chinese.join(p[1] for p in shown)

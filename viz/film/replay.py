@@ -94,8 +94,7 @@ def _replayed(
         drawn = picture(again, new_names, bodies=True)
         events += log.events
         ids |= drawn.ids  # the nodes of each call are the same boxes
-    film = event_film(replace(drawn, ids=ids), events)
-    return film.with_outputs(y._array for y in again)
+    return event_film(replace(drawn, ids=ids), events).with_outputs(y._array for y in again)
 
 
 def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:

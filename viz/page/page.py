@@ -58,8 +58,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
     def save(self, path: str | Path) -> Path:
         """Write one HTML file that plays without a kernel and without a network."""
         css = self._css + assets.source("page.css")
-        used = len(f"{css}{self._esm}{packed(self.data)}".encode())
-        values = self._values(ROOM - used)
+        values = self._values(ROOM - len(f"{css}{self._esm}{packed(self.data)}".encode()))
         told = "page_computes" if "fill" in values else "page_kept" if "kept" in values else ""
         note = row(told, count=len(values.get("kept", ()))) if told else None
         return write_page(path, self._title(), note=note, css=css, module=self._esm, values=values)

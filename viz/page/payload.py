@@ -231,11 +231,13 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
 
 def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tuple[int, int]) -> str:
     """Draw a picture for a window size, with room for whatever its cards will show."""
+    compact = {SIZES[2][1]: 1, SIZES[1][1]: 2, SIZES[1][2]: 3, SIZES[2][2]: 3}.get(size, 0)
     rooms = {i: replace(room, low=size != SIZES[1][0]) for i, room in rooms.items()}
-    svg = render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
+    bare = {i: replace(room, value=0, gradient=0) for i, room in rooms.items() if room.cells}
+    full = rooms if compact else rooms | bare  # there its numbers are on its cells
+    svg = render(drawn, prefix, full, width=size[0], high=size[1], among=among)
     wide, high = map(float, re.findall(r'(?:width|height)="(\d+)"', svg[:200]))
     many = any(r.swatch for r in rooms.values()) or any(n.cells for n in drawn.nodes)
-    compact = {SIZES[2][1]: 1, SIZES[1][1]: 2, SIZES[1][2]: 3, SIZES[2][2]: 3}.get(size, 0)
     if not compact or not many or min(size[0] / wide, size[1] / high) > COMPACT:
         return svg
     rooms = {i: replace(room, compact=compact) for i, room in rooms.items()}

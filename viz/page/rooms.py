@@ -5,7 +5,7 @@ from __future__ import annotations
 from minigrad.diagnostics.messages import get_language
 from viz.film.film import Film, Track
 from viz.picture.boxes import NUMERIC, Picture, PictureNode
-from viz.picture.cards import CardSpace
+from viz.picture.cards import CardSpace, lines_on
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
 WIDTH = 5  # characters of a value in a box, at least
@@ -38,7 +38,8 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     plan = few and value and (film.picture.kind == "static" or not film.still)
     back = any(s.raster for s in gradients)
     origin = any(s.origin for s in (*values, *gradients))
-    return CardSpace(width, gradient, clock, plan, languages, False, swatch, back, origin)
+    cells = min(lines_on(s.raster) for s in (*values, *gradients)) if swatch else 0
+    return CardSpace(width, gradient, clock, plan, languages, False, swatch, back, origin, 0, cells)
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:

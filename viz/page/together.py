@@ -77,7 +77,8 @@ class SideBySide:
 
 def _larger(one: CardSpace, other: CardSpace) -> CardSpace:
     """Return a room large enough for both."""
-    return replace(one, **{x: max(getattr(one, x), getattr(other, x)) for x in GROWS})
+    grown = {x: max(getattr(one, x), getattr(other, x)) for x in GROWS}
+    return replace(one, **grown, cells=min(one.cells, other.cells))
 
 
 def _renamed(picture: Picture, names: Mapping[str, str], edges: Mapping[str, str]) -> Picture:

@@ -27,6 +27,7 @@ CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 CELL = (8, 14, 3)  # of a call in a strip: width, height, and what is left to the next, px
 ROWS_HIGH = {"head": 16, "main": 23, "cells": 24, "shape": 16, "grad": 18, "clock": 17}  # px
 PICTURED = {"main": swatch.HIGH + 6, "grad": swatch.HIGH + 5, "numbers": 18}  # with a swatch, px
+SECOND = 12  # by which a picture is higher for a second line of numbers on it, px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
@@ -68,7 +69,8 @@ class CardSpace:
     and its gradient are pictures, beneath which numbers are written where there is room for some;
     a low card of these has no other rows. origin: whether it will be the first to have NaN or ∞.
     compact: it is as large as its words, 1 with a short name before its numbers, 2 with each above
-    them, 3 with the whole name of a parameter.
+    them, 3 with the whole name of a parameter. cells: how many lines
+    of numbers fit on the cells of its pictures, which are the place for them if it has no other.
     """
 
     value: int = 0
@@ -81,6 +83,7 @@ class CardSpace:
     back: bool = False
     origin: bool = False
     compact: int = 0
+    cells: int = 0
 
 
 @dataclass(frozen=True)
@@ -144,13 +147,15 @@ class Card:
         found["main"] = high["main"]
         if room.swatch:  # its shape is beside it
             found["main"] = PICTURED["main"]
+            if room.cells > 1 and not room.value:
+                found["main"] += SECOND
             found |= {"value": PICTURED["numbers"]} if room.value else {}
         if self.node.cells:
             found["cells"] = high["cells"]
         if self.shape and not self.low and not room.swatch:
             found["shape"] = high["shape"]
         if room.back:
-            found["grad"] = PICTURED["grad"]
+            found["grad"] = PICTURED["grad"] + found["main"] - PICTURED["main"]
             found |= {"sum": PICTURED["numbers"]} if room.gradient else {}
         elif room.gradient:
             found["grad"] = high["grad"]
@@ -292,6 +297,15 @@ class Card:
         width, height = self.size
         part = f'width="{width * state.done:.0f}" height="{height}" rx="{ROUND}"'
         return f'<rect class="mg-done" {part}/>'
+
+
+def lines_on(picture: swatch.Raster | None) -> int:
+    """Return how many lines of numbers fit on the cells of a picture; 0 if they don't."""
+    if picture is None or picture.reduction or picture.kind == "tiles":
+        return 0
+    cells = picture.cells
+    most = max(wide(f"{v or 0:.2g}", SMALL) for line in cells for v in line) + PAD / 2
+    return len(cells) if len(cells) <= 2 and most * len(cells[0]) <= swatch.WIDE else 0
 
 
 def _halo(width: int, height: int) -> str:

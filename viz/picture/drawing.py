@@ -91,7 +91,7 @@ class Drawing:
         placed = cards_of(self.whole, rooms)
         self.there = laid_out(self.whole, placed, width, high)
         self.cards = {n.id: replace(placed[n.id], node=n, like=placed[n.id]) for n in picture.nodes}
-        self._lanes = any(room.gradient for room in rooms.values())
+        self._lanes = any(room.gradient or room.back for room in rooms.values())
         self._courses, self._begins = self._curves_and_references()
         self._sides = _lane_sides(picture, self._courses)
 

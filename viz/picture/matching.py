@@ -40,8 +40,7 @@ def matching(one: Picture, other: Picture) -> dict[str, str]:
             continue
         found[b] = a
         taken.add(a)
-        places = range(max(len(left.inputs), len(right.inputs)))
-        keys = [((a, i), (b, i)) for i in places]
+        keys = [((a, i), (b, i)) for i in range(max(len(left.inputs), len(right.inputs)))]
         waiting += [
             (operands[0][k], operands[1][m])
             for k, m in keys

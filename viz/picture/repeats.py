@@ -170,8 +170,7 @@ def _part(number: int, rounds: int, period: int, before: int = 0) -> str:
     while size * period > INNER and size > 1:
         size = max(-(-size // OUTER), 1)
         start = first + (number - first) // size * size
-        end = min(start + size, rounds)
-        low, high = before + start + 1, before + end
+        low, high = before + start + 1, before + min(start + size, rounds)
         path += f"/{low}–{high}" * (size > 1)
         first = start
     return path

@@ -61,8 +61,7 @@ def _gaps(boxes: Sequence[Box]) -> list[float]:
 
 def _across(there: Places, ends: Mapping[str, Ends], x: float) -> int:
     """Count the boxes that are read across a cut."""
-    crossing = {a for a, b in ends.values() if there.nodes[a].x < x < there.nodes[b].x}
-    return len(crossing)
+    return len({a for a, b in ends.values() if there.nodes[a].x < x < there.nodes[b].x})
 
 
 def _cut_positions(gaps: Sequence[float], width: float, rows: int) -> list[float]:

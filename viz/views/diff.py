@@ -130,8 +130,7 @@ class _GraphSide:
         feeds = {}
         for n in nodes:
             if n.op is state.placeholder:
-                drawn = drawn_at_random(n, random)
-                feeds[n] = np.asarray(feed.get(n.name, drawn), n.dtype)[()]
+                feeds[n] = np.asarray(feed.get(n.name, drawn_at_random(n, random)), n.dtype)[()]
         kept = {n: n.attrs["value"] for n in nodes if n.op is state.variable}
         outputs = {n.id for n in self.picture.nodes if n.is_output}
         ends = [n for n in nodes if self.picture.ids[n] in outputs]

@@ -94,8 +94,7 @@ class Diagram:
     @property
     def dot(self) -> str:
         """The drawing in the DOT language."""
-        rooms = card_spaces(self.film, self.picture)
-        made = drawing.cards_of(self.picture, rooms)
+        made = drawing.cards_of(self.picture, card_spaces(self.film, self.picture))
         return drawing.source(self.picture, made, title=choose(self.heading, " / "))
 
     @property

@@ -130,8 +130,7 @@ def play_beside(model: Any, inputs: Sequence[Any]) -> Player | None:
         return None
     graph, tensors = both
     graph.keep()
-    names = frozenset(x.name for x in graph.feeds)
-    dynamic = replay_tape(tensors, {}, {}, names)
+    dynamic = replay_tape(tensors, {}, {}, frozenset(x.name for x in graph.feeds))
     static = replay_graph(list(graph.outputs), graph.feeds, None, {})
     films = [_raise_if_failed(dynamic).timed(), _raise_if_failed(static).timed()]
     apart = _max_gap(*films)

@@ -115,8 +115,7 @@ def _program(obj: Any) -> Program | None:
         obj = build_graph(None, obj)
     elif isinstance(obj, (list, tuple)) and obj and all(isinstance(x, Node) for x in obj):
         obj = build_graph(None, list(obj))
-    runs = isinstance(obj, Graph) and bool(obj.outputs)
-    return Program(obj, optimize=False) if runs else None
+    return Program(obj, optimize=False) if isinstance(obj, Graph) and obj.outputs else None
 
 
 # ---- The graph -----------------------------------------------------------------------------------
