@@ -183,8 +183,7 @@ def heads(*keys: str) -> tuple[Row, Row]:
 
 def _both(english: str, chinese: str) -> str:
     """Join both languages on one line."""
-    text = english if english == chinese else f"{english} · {chinese}"
-    return " ".join(text.split())
+    return " ".join((english if english == chinese else f"{english} · {chinese}").split())
 
 
 def _columns(text: str) -> int:

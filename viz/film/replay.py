@@ -204,8 +204,7 @@ def replay_graph(
         leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
         leaves = [n for n in leaves if n.dtype.kind == "f" and n.attrs.get("role") != "buffer"]
         drawn_back = any(phase_of(n) == "backward" for n in forward)  # they show it themselves
-        plays_back = backward and not drawn_back
-        sums = [y for y in ends if y.dtype.kind == "f"] if plays_back else []
+        sums = [y for y in ends if y.dtype.kind == "f"] if backward and not drawn_back else []
         problem = _differentiated(sums, leaves) if sums and leaves else None
     extra = 0 if problem is not None else built.counts.built
     contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies

@@ -92,8 +92,7 @@ def mode_name(side: str | Pair) -> Pair:
     (('dynamic', '动态图'), ('ours', 'ours'))
     """
     mode = {"eager": "dynamic"}.get(side, side) if isinstance(side, str) else ""
-    known = mode in ("dynamic", "static")
-    return (mode, row(f"kind_{mode}")[1]) if known else in_both(side)
+    return (mode, row(f"kind_{mode}")[1]) if mode in ("dynamic", "static") else in_both(side)
 
 
 def capital(pair: Pair) -> Pair:
