@@ -194,10 +194,12 @@ class Card:
         each = [(n and n / lines - signs) or LETTERS / 2 for n in (room.value, room.gradient)]
         columns, most = max(dims[-1], 1), max(each[: 1 + room.back])
         across = min(most - columns, most / columns, LETTERS / columns) + 1  # the longest of a row
-        across = 30 * room.compact if many else columns * max(SPARE, LETTER * across + 8)
+        least = SPARE + 4 * (room.compact > 2)  # 1 and 1 in cells side by side are no 11
+        across = 30 * room.compact if many else columns * max(least, LETTER * across + 8)
         name = BOLD * wide(self.sign.rpartition(".")[2] if room.compact < 3 else self.sign, SMALL)
         leads = room.compact == 1 and name < SHORT and room.swatch and not self.node.cells
-        above, line, before = (4, LINE - 3, name + 7) if leads else (NAMED, LINE, DEL * room.back)
+        line = LINE + 4 * (room.compact == 2)  # a phone shows it smaller
+        above, line, before = (4, LINE - 3, name + 7) if leads else (NAMED, line, DEL * room.back)
         if not room.swatch:
             below = wide("∂ ", SMALL) + LETTER * BOLD * room.gradient  # the line of its gradient
             across, line, before = GAP + max(name + LETTER * room.value, below), PLAIN - 2, 0

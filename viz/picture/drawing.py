@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
-from math import dist, hypot
+from math import copysign, dist, hypot
 
 from minigrad.diagnostics.messages import get_language
 from viz.picture.boxes import Picture, PictureEdge
@@ -28,14 +28,14 @@ from viz.picture.wrap import wrapped
 
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
 ASIDE = 9  # between an arrow and the lane of its gradient, px
-TIP, CORNER = 6, 5  # length of a lane's tip, and how far it stays from a card's corners, px
+# Length of a lane's tip, how far it stays from a card's corners, and in which it turns there, px.
+TIP, CORNER, BEND = 6, 5, 10
 PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
 PAGE_HIGH = 420  # of what is seen of a drawing at once, px
 SHORTEST, LONGEST, DOWN, LOW = 34, 84, 38, 30  # of arrows: to the right, down, and on a phone, px
 BETWEEN = 11  # and between compact cards
-FOLLOWED = (
-    0.9  # how much of what is seen in rows counts: a drawing without turns is easier to follow
-)
+# How much of what is seen in rows counts: a drawing without turns is easier to follow.
+FOLLOWED = 0.9
 STRAIGHT = 0.6  # and that where a drawing is higher than wide: turns cross all of it
 HEADING = 34  # height of a title, px
 EDGE = 12  # between the drawing and the border of its paper, px
@@ -233,9 +233,8 @@ def _direction(
     """Return whether to lay out downwards, if more is visible then, and the gap between ranks."""
     columns = _columns(picture)
     sizes = [[cards[i].size for i in ids] for ids in columns]
-    along = (
-        FRAME * len(picture.groups) + 2 * EDGE
-    )  # of frames, one behind the other; and one in the other
+    # Of frames, one behind the other; and one in the other.
+    along = FRAME * len(picture.groups) + 2 * EDGE
     beside = (FRAME + FRAME_NAME) * max((path.count("/") + 1 for path in picture.groups), default=0)
     long = sum(max(w for w, _ in column) for column in sizes) + along
     compact = any(card.room.compact for card in cards.values())
@@ -330,8 +329,11 @@ def _lane_end(end: Point, near: Point, at: Point, card: Box, gap: float) -> tupl
     for k in (0, 1):
         out = 1 if at[k] > low[k] + size[k] / 2 else -1
         edge, first = low[k] + size[k] * (out > 0) + out * gap, low[1 - k] + CORNER
-        level = min(max(end[1 - k], first), first + size[1 - k] - 2 * CORNER)
-        a, b = (edge, level), (out * max(out * near[k], out * edge + 1), level)
+        aside = end[1 - k] - at[1 - k]  # however oblique, its head does not lie on the arrow
+        level = at[1 - k] + copysign(max(abs(aside), ASIDE - 1), aside)
+        level = min(max(level, first), first + size[1 - k] - 2 * CORNER)
+        turn = out * edge + min(max(dist(end, near), 1), BEND)  # it arrives as its head points
+        a, b = (edge, level), (out * max(out * near[k], turn), level)
         found.append((a, b) if k == 0 else (a[::-1], b[::-1]))
     return min(found, key=lambda ends: dist(ends[0], end))
 
