@@ -176,7 +176,7 @@ function numbered(g) {
   if (g.querySelector(".mg-value")) return;
   for (const slot of g.querySelectorAll(".mg-swatch[data-grid]")) {
     const grid = slot.getAttribute("data-grid") ?? "";
-    const found = grid ? cellsOf(grid, { x: 0, y: 0, across: 1, down: grid.includes(";") ? TALLER : 1 }, 1, { most: ALL, need: ALL }) : null;
+    const found = grid && !/n/.test(grid) ? cellsOf(grid, { x: 0, y: 0, across: 1, down: grid.includes(";") ? TALLER : 1 }, 1, { most: ALL, need: ALL }) : null; // a word says it where some are not finite
     setPlace(slot, slot.getAttribute("data-own") ?? slot.getAttribute("transform") ?? "");
     const [left, top] = numbers(slot, "transform");
     if (grid.includes(";")) setPlace(slot, `translate(${left},${top}) scale(1 ${TALLER})`);

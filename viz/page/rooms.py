@@ -38,7 +38,8 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     plan = few and value and (film.picture.kind == "static" or not film.still)
     back = any(s.raster for s in gradients)
     origin = any(s.origin for s in (*values, *gradients))
-    cells = min(lines_on(s.raster) for s in (*values, *gradients)) if swatch else 0
+    fits = (lines_on(s.raster) * (not s.bad) for s in (*values, *gradients))
+    cells = min(fits) if swatch else 0
     return CardSpace(width, gradient, clock, plan, languages, False, swatch, back, origin, 0, cells)
 
 
