@@ -8,7 +8,7 @@ const SURE = 1.25; // times that, from which their key comes, which takes some o
 const [THIN, CELL] = [8, 9.2]; // pixels at least of a swatch, and of a number on a cell
 const [DEL, BETWEEN] = [11, 1.5]; // pixels of the ∂ before a gradient, and from a value to it
 const [NAMED, HIGHER] = [3, 40]; // pixels above the name of a compact card, and below it; and of one that has them
-const INSIDE = 8; // pixels beside a name and its value on a board, if there is room
+const INSIDE = 8; // pixels beside a name and its value on a board, if there is room, and more between them
 const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
@@ -305,7 +305,7 @@ function brief(g, scale) {
     const below = i < head ? ease + (i + 1) * BRIEF.line - (high * scale < CLOSE ? 2 : 1) : top + (i - head + 1) * BRIEF.line - (strip ? 0 : BRIEF.edge);
     const apart = lines + (i < head ? -calls : calls) / 2; // above and below its calls
     const y = pictures.length ? below - (high * scale) / 2 : strip ? apart : lines;
-    const spare = aside ? (wide * scale - written(text) - written(pair) - INSIDE / 2) / 2 : 0;
+    const spare = aside ? (wide * scale - written(text) - Math.max(BRIEF.font, written(pair)) - INSIDE - 2) / 2 : 0; // a sign may be as wide as a Chinese letter
     const half = (wide * scale) / 2 - (compact ? 3 : Math.max(1.5, Math.min(spare, INSIDE) / BRIEF.edge)) * BRIEF.edge;
     const write = (/** @type {string} */ of, /** @type {object} */ at) => shape("text", { class: `mg-short-${of}`, y: y.toFixed(1), ...at }, group);
     const named = i - head + 1; // 0: the line of its name

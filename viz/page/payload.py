@@ -18,7 +18,7 @@ from viz.page.rooms import card_spaces
 from viz.page.steps import Swatches, Texts, file, frame, node, result, score_lanes
 from viz.page.together import Rooms, SideBySide
 from viz.picture.boxes import Picture, repeated
-from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
+from viz.picture.drawing import PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.references import joined, references
 from viz.words.progress import with_progress
@@ -218,7 +218,8 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
         return {"svg": "", **about}
     try:
         if film.still:
-            return {"svg": still(film, prefix, drawn), **about}
+            wide = (PAGE_WIDE, SIZES[1][1][0])[: 1 + (len(drawn.nodes) <= NARROW_LIMIT)]
+            return about | {LAYOUTS[i]: still(film, prefix, drawn, w) for i, w in enumerate(wide)}
         smaller = 1 + any(room.swatch for room in rooms.values())
         asked = 1 + (smaller if len(drawn.nodes) <= NARROW_LIMIT else 0)
         for name, size in zip(LAYOUTS[:asked], SIZES[min(len(together.films), 2)], strict=False):
@@ -244,10 +245,10 @@ def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tupl
     return render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
 
 
-def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
+def still(film: Film, prefix: str, drawn: Picture, width: int = PAGE_WIDE, title: str = "") -> str:
     """Draw the picture as at the end of the film. Raises LayoutError as `render` does."""
     room, states = card_spaces(film, drawn), on_cards(film, len(film.frames) - 1, drawn)
-    return render(drawn, prefix, room, states, title, HALF_WIDE if beside else PAGE_WIDE)
+    return render(drawn, prefix, room, states, title, width)
 
 
 def home(
