@@ -188,10 +188,9 @@ def _run_of(drawn: Picture, log: Recording, result: str) -> Run:
     values = {drawn.ids[x]: summarize(v) for x, v in held.items() if x in drawn.ids}
     steps = Counter(drawn.ids[e.node] for e in log.of_kind("step") if e.node in drawn.ids)
     opened = {path for e in events for path in _opened(drawn, e, steps)}
-    handed = (n for n in drawn.nodes if n.group in opened and n.op == state.placeholder.name)
-    ran = values.keys() | {n.id for n in handed}
+    handed = {n.id for n in drawn.nodes if n.group in opened and n.op == state.placeholder.name}
     places = Counter(place_of(e.node) for e in events if e.kind == "run")
-    return Run(frozenset(ran), values, result, places, steps)
+    return Run(values.keys() | handed, values, result, places, steps)
 
 
 def _opened(drawn: Picture, event: Event, steps: Mapping[str, int]) -> list[str]:
