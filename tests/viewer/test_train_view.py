@@ -222,7 +222,7 @@ def test_a_saved_page_shows_one_chart_of_all_and_names_that_do_not_run(
     shown.wait_for()
     assert shown.evaluate("img => img.complete && img.naturalWidth > 0")
     assert page.locator("h1:visible").inner_text() == "Loss falls from 3\xa0to 1"
-    assert "loss against step" in shown.get_attribute("alt")
+    assert "Loss against step" in shown.get_attribute("alt")
     names = ["loss", "∂ <script>", *(f"∂ encoder.layers.{k}.linear" for k in range(6))]
     page.locator(".mg-train summary:visible").click()
     cells = page.locator(".mg-train tbody:visible tr > :first-child")

@@ -134,9 +134,9 @@ function scoreKey(place, { lanes, words, nodes }) {
   );
   const marks = lanes.flatMap(({ notes }) => notes.filter((note) => seen(note, notes) && note[4] !== "gradient").map(([, , kind, , sort]) => (sort === "input" && kind === "built" ? "declared" : sort || kind)));
   const known = Object.values(nodes).flatMap(({ values, gradients }) => [...values, ...gradients].map(([, summary]) => summary));
-  marks.push("held", "now", known.some(({ bad }) => bad) ? "bad" : "", Object.values(nodes).some(({ freed, values }) => values.some(([at]) => at > (freed ?? Infinity))) ? "anew" : "");
+  marks.push("held", "now", "later", known.some(({ bad }) => bad) ? "bad" : "", Object.values(nodes).some(({ freed, values }) => values.some(([at]) => at > (freed ?? Infinity))) ? "anew" : "");
   const looks = { built: words.key_built, both: words.phase_both, run: words.key_ran, declared: null, input: words.key_input, seed: words.key_seed, gradient: words.gradient,
-    ...(lanes[0]?.columns ? {} : { constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now, anew: words.key_anew }) };
+    ...(lanes[0]?.columns ? {} : { constant: words.key_constant, held: words.key_held, bad: words.key_bad, now: words.key_now, later: words.key_later, anew: words.key_anew }) };
   place.replaceChildren();
   for (const [look, word] of Object.entries(looks)) {
     if (!marks.includes(look)) continue;

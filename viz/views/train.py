@@ -116,7 +116,7 @@ class Training(Page):
             lines = [(_title(name), np.array(values)) for name, values in series.items()]
             title, far = _title(what), np.concatenate([v for _, v in lines])
             logy = bool(far.min() > 0 and far.max() >= DECADES * far.min())
-            parts.append(Lines(title, title, lines, logy))
+            parts.append(Lines(title, (title[0][:1].upper() + title[0][1:], title[1]), lines, logy))
         if self.norms:
             lines = [((f"∂ {k}",) * 2, np.array(v)) for k, v in self.norms.items()]
             logy = all(v > 0 for values in self.norms.values() for v in values)
