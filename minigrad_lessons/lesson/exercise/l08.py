@@ -34,7 +34,7 @@ PAIRS: tuple[tuple[str, str], ...] = (
     (LOOP, LOOP),
 )
 NAMED = (("a", "yes=1, no=2"), ("b", "no=1, yes=2"))  # the same values, exchanged
-X, Y = 'x = placeholder("x")', 'y = placeholder("x")'
+X, Y = 'x = placeholder("x")', 'y = placeholder("y")'
 T = "t = x.sum()"
 
 
