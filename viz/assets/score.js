@@ -269,8 +269,9 @@ function staff(place, lane, data) {
       if (called.length) brow = stacked ? 2 * AXIS : AXIS;
       const rows = Math.max(1, lane.rows.length);
       const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
-      const close = gap * column * OVERLAPPED; // where each shows a number, those of steps in a row may lie on each other's edge
-      const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, row * 0.42, Math.max(Math.min(gap * column * 0.43, nextMark(notes, column, row) * 0.46), close < DASHED ? 0 : Math.min(close, NUMBERED))));
+      const near = nextMark(notes, column, row);
+      const close = Math.min(gap * column * OVERLAPPED, near * 0.52); // where each shows a number, those of steps in a row may lie on each other's edge
+      const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, row * 0.42, Math.max(Math.min(gap * column * 0.43, near * 0.46), close < DASHED ? 0 : Math.min(close, NUMBERED))));
       at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
       box.classList.toggle("mg-thin", row < READABLE);
       box.classList.toggle("mg-tight", row < 18);
