@@ -78,7 +78,7 @@ E10 = """\
     ! n3 Mul: -2
     one run, replayed
   eager: 3 nodes for this input; 1 operator ran
-  static and script: 11 nodes for every input; 4 operators ran, 3 nodes did not
+  static and script: 11 nodes for every input; this time 8 took part (4 operators), 3 did not
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
 WRONG = """\
@@ -88,7 +88,7 @@ WRONG = """\
     ✗ n3 Mul: -6
     one run, replayed
   eager: 3 nodes for this input; 1 operator ran
-  static and script: 11 nodes for every input; 4 operators ran, 3 nodes did not
+  static and script: 11 nodes for every input; this time 8 took part (4 operators), 3 did not
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
 
@@ -164,7 +164,7 @@ def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> 
     facts = [fact[0] for fact in board.scenes[0].facts]
     assert facts == [
         "eager: 3 nodes for this input; 1 operator ran",
-        "static: 11 nodes for every input; 4 operators ran, 3 nodes did not",
+        "static: 11 nodes for every input; this time 8 took part (4 operators), 3 did not",
     ]
     for ways in ((), ("eager", "dynamic")):
         with pytest.raises(ValueError, match="eager, static, trace, script"):

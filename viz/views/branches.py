@@ -256,10 +256,10 @@ def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: R
         if key == "eager":
             facts.append(row("branches_recorded", way=name, nodes=len(run.nodes), ran=lit))
         elif key != "trace" and drawn is not None:
-            count = len({n.id for n in drawn.nodes} - run.nodes)
-            idle = row("branches_idle", count=count) if count else ("", "")
-            sizes = row("branches_sizes", way=name, nodes=len(drawn.nodes), ran=lit)
-            facts.append((sizes[0] + idle[0], sizes[1] + idle[1]))
+            nodes = {n.id for n in drawn.nodes}
+            used, idle = len(nodes & run.nodes), len(nodes - run.nodes)
+            told = "branches_idle" if idle else "branches_sizes"
+            facts.append(row(told, way=name, nodes=len(nodes), used=used, idle=idle, ran=lit))
             if run.steps:
                 steps = sum(run.steps.values())
                 loops.append(row("branches_loop", steps=steps, eager=eager.places.total()))
