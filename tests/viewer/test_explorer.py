@@ -78,6 +78,15 @@ def test_rounds_of_a_loop_are_found_where_there_are_no_scopes() -> None:
     assert rounds.count() == 15
 
 
+def test_rounds_in_which_one_module_is_called_have_its_name() -> None:
+    rounds = [["", f"cell: RNNCell ({i})", f"cell: RNNCell ({i})"] for i in range(1, 6)]
+    scopes = [*[""] * 7, *(scope for scopes in rounds for scope in scopes)]
+    looks = [*"abcdefg", *["ExpandDims", "MatMul", "Tanh"] * 5]
+    made = module_tree("net", scopes, [""] * 22, looks)
+    found = [(p.name, p.count(), p.repeats) for p in made.parts if isinstance(p, Module)]
+    assert ("cell", 15, True) in found
+
+
 def test_many_parts_are_folded_by_their_lines() -> None:
     lines = [f"a.py:{i // 4}\nh{i // 4} = f(x)" for i in range(40)]
     made = module_tree("net", [""] * 40, lines, [str(i) for i in range(40)])

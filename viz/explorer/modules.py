@@ -138,13 +138,12 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
         return
     inside = [look.partition(" ")[0] for look in looks[start : start + period]]
     name = _without_number(module.name) if whole else _listed(inside)
-    starts = range(start, start + rounds * period, period)
-    each = [module.parts[at : at + period] for at in starts]
+    end = start + rounds * period
+    each = [module.parts[at : at + period] for at in range(start, end, period)]
     made: list[Module | int] = [Module(str(i), name, parts) for i, parts in enumerate(each, 1)]
-    if whole:
-        module.parts = made
-    else:
-        module.parts[start : start + rounds * period] = [Module("blocks", "", made)]
+    called = {_without_number(p.name) for p in each[0] if isinstance(p, Module)}
+    outer = Module(called.pop() if len(called) == 1 else "blocks", "", made)
+    module.parts[start:end] = made if whole else [outer]
 
 
 def _listed(names: Sequence[str]) -> str:
