@@ -245,6 +245,9 @@ def test_memory_shows_the_plan_itself() -> None:
     assert planned.retained == 3 * 4000
     assert planned.results == 4000 + 4  # the gradient; the loss is a number
     assert planned.alive.max() <= plan.bytes + planned.results
+    at = range(len(program.bound.layout.order))
+    living = [sum(x.bytes for x in plan.lifetimes if x.start <= i <= x.end) for i in at]
+    assert planned.held.tolist() == living, "at each step what lives then"
     with mg.record() as log:
         program({"x": np.ones(1000)})
     assert log.counts.bytes_peak == planned.arena + planned.results
@@ -450,6 +453,9 @@ def test_a_ratio_has_its_name_beside_it_in_both_languages() -> None:
         low, high = axes.get_xlim()
         assert low < 0.4
         assert 1 < high < 2
+        assert 1.5 in axes.xaxis.get_majorticklocs(), "with so small a range more of it has numbers"
+    broad = drawn(ratios({"rows": [{"name": "f", "targets": [target(0.05, 0.02, 4.0)]}]})).axes[0]
+    assert 1.5 not in broad.xaxis.get_majorticklocs()
 
 
 def test_the_title_counts_what_was_measured_and_a_bar_over_1_says_neither() -> None:

@@ -16,7 +16,7 @@ import viz
 from minigrad import nn
 from minigrad.interop.captured import Builder
 from viz.explorer.content import Content
-from viz.explorer.explorer import Explorer
+from viz.explorer.explorer import Explorer, _short_count
 from viz.explorer.findings import findings, path_of, slowest
 from viz.explorer.modules import Module, assigned_name, module_tree
 from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
@@ -66,6 +66,15 @@ def test_what_is_only_a_wrapper_is_unwrapped() -> None:
     assert tree(scopes) == {"a: A": 2, "b: B": 8}
 
 
+def test_many_layers_of_one_class_stay_in_their_wrapper_unless_each_is_an_operator() -> None:
+    layers = [f"body: Body/{i}: Block" for i in range(14)]
+    twice = ["stem", *(layer for layer in layers for _ in range(2))]
+    kept = module_tree("net", twice, [""] * 29, [*map(str, range(29))])
+    assert [p.name for p in kept.parts if isinstance(p, Module)] == ["stem", "body"]
+    opened = module_tree("net", ["stem", *layers], [""] * 15, [*map(str, range(15))])
+    assert len(opened.parts) == 15
+
+
 def test_rounds_of_a_loop_are_found_where_there_are_no_scopes() -> None:
     rounds = {f"cell.{i}: cell": 2 for i in (1, 2, 3)}
     assert tree(["cell"] * 6, looks=["MatMul", "Tanh"] * 3) == rounds
@@ -85,6 +94,11 @@ def test_rounds_in_which_one_module_is_called_have_its_name() -> None:
     made = module_tree("net", scopes, [""] * 22, looks)
     found = [(p.name, p.count(), p.repeats) for p in made.parts if isinstance(p, Module)]
     assert ("cell", 15, True) in found
+
+
+def test_parameters_are_counted_in_three_digits() -> None:
+    counts = [0, 999, 12_345, 4_000_000, 7 * 10**9]
+    assert [_short_count(n) for n in counts] == ["0", "999", "12.3 k", "4 M", "7 G"]
 
 
 def test_many_parts_are_folded_by_their_lines() -> None:

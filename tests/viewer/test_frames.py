@@ -284,6 +284,13 @@ def test_what_is_too_large_is_averaged_and_keeps_its_nan() -> None:
     json.dumps(encoded(spoilt, 1.0), allow_nan=False)
 
 
+def test_a_large_tensor_counts_as_much_as_a_small_one_for_the_scale() -> None:
+    large, small = raster(np.full((20, 20), 0.25)), raster(np.full(4, 8.0))
+    assert large is not None
+    assert small is not None
+    assert scale([large, small]) == 8.0, "half of the numbers, though 4 of 404"
+
+
 def test_a_scale_is_shared_and_no_outlier_makes_it() -> None:
     small = [raster(np.full((20, 20), -0.5)) for _ in range(3)]
     wild = np.ones((10, 20))

@@ -58,6 +58,7 @@ def test_three_inputs_are_three_graphs_or_three_runs_of_one() -> None:
         *((2, 2, 2), (2, 4, 4), (2, 6, 7)),
     )
     assert labels(static) == ['p = mg.placeholder("p")', "q = p * p", "r = q + 3"]
+    assert [row.name for row in static.rows] == ["p", "×", "+"], "where there is no room for code"
     built, run = noted(static)[:3], noted(static)[3:]
     assert built == [
         '1 p = mg.placeholder("p"): built',
