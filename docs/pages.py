@@ -55,6 +55,8 @@ WORDS = {
         "parts": "On this page",
         "code": "Code",
         "all_code": "Show all code",
+        "held": "Shown once you have chosen.",
+        "show": "Show it",
         "exercise": "Run it, and fill in the gaps",
         "run": "Run this lesson",
         "running": "To run it",
@@ -78,6 +80,8 @@ WORDS = {
         "parts": "本页内容",
         "code": "代码",
         "all_code": "显示全部代码",
+        "held": "选好之后再显示。",
+        "show": "现在就看",
         "exercise": "运行这一课，把空填上",
         "run": "运行这一课",
         "running": "怎样运行",
@@ -130,11 +134,11 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
         for cell in notebook.cells
         if "nbgrader" not in cell.metadata and cell.get("id") != "install"
     ]
+    unfold(notebook.cells)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = prose(cell.source, language)
             continue
-        cell.metadata["asks"] = cell.source.startswith(ASKING)
         cell.metadata["exercise"] = has_gaps(cell.source)
         kept = [] if cell.metadata["exercise"] else cell.outputs
         cell.outputs = [output for output in kept if not is_of_a_learner(output)]
@@ -146,6 +150,32 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
                 program = programs.setdefault(made["program"] or "null", len(programs))
                 data[PLAYED] = {"widget": number, "program": program, **told}
     return list(scripts), list(styles), list(programs)
+
+
+def unfold(cells: Sequence[Any]) -> None:
+    """Mark the code that a page shows at once, and the outputs that a prediction holds back.
+
+    Code is open where the text tells you to read it, and where a prediction is about code that the
+    text doesn't quote. What its cell shows waits until the reader has chosen.
+    """
+    text, code, waits, needed = "", list[Any](), False, False
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            waits = waits and not code and "\n## " not in cell.source
+            text, code = cell.source, []
+            needed = bool(READ.search(text))
+            continue
+        asks = cell.source.startswith(ASKING)
+        cell.metadata |= {"asks": asks, "open": needed and not asks, "held": waits and not asks}
+        if not asks:
+            needed, code = False, [*code, cell]
+            continue
+        waits = cell.source.startswith("lessons.predict(")
+        if waits and "```" not in text:
+            needed = not code
+            for before in code:
+                before.metadata["open"] = True
+        code = []
 
 
 def prose(text: str, language: str) -> str:
@@ -199,6 +229,11 @@ ASKING = (
     "lessons.predict(",
     "lessons.order(",
 )  # the code says no more than the question
+# What tells a reader to read the code that comes next.
+READ = re.compile(
+    "Read the next cell|The first cell (?!below prepares)|comments in the next cell|Bug hunt|"
+    "Is the culprit"
+)
 SWITCH = "<style><!--\n:is(.mg-player"  # how what `viz.language` stores begins
 UNSAID = ("import ", "from ", "#", "@", ")", "viz.language(")  # what says nothing of it
 AGAIN = r'<button type="button" class="again">\1</button>'

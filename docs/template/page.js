@@ -16,6 +16,18 @@ button?.addEventListener("click", () => {
   unfold(open);
 });
 
+// What answers a prediction stays folded until the reader has chosen. Without a script it is open.
+const held = [...document.querySelectorAll(".held")];
+let question;
+for (const each of document.querySelectorAll(".mg-ask:not(.held *), .held")) {
+  if (!held.includes(each)) question = each;
+  else {
+    each.open = false;
+    each.addEventListener("toggle", () => reach());
+    question.addEventListener("toggle", () => { each.open = true; }, { capture: true, once: true });
+  }
+}
+
 // The parts of the page are in its margin, where it has one; the one that is being read is marked.
 const parts = document.querySelector(".parts details");
 const margin = matchMedia("(min-width: 1240px)");
@@ -74,10 +86,10 @@ document.querySelectorAll(".again").forEach((again) => {
   });
 });
 
-// On paper all code is open.
+// On paper all code is open, and nothing is held back.
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = code.filter((each) => !each.open);
-  unfold(true);
+  folded = [...code, ...held].filter((each) => !each.open);
+  folded.forEach((each) => { each.open = true; });
 });
 addEventListener("afterprint", () => folded.forEach((each) => { each.open = false; }));

@@ -2,6 +2,7 @@
 // a slide and never ends one; a block that is taller than the screen is made smaller.
 const main = document.querySelector("main");
 main.querySelectorAll("details.code").forEach((code) => { code.open = true; });
+document.querySelectorAll(".held").forEach((held) => held.replaceWith(held.lastElementChild)); // the next slide shows it
 const blocks = [...main.children].flatMap((cell) => {
   if (cell.matches(".first") || cell.querySelector(":scope > .first")) return [];
   if (!cell.matches(".prose, .outputs")) return [{ block: cell }];

@@ -103,6 +103,29 @@ def test_a_page_says_nothing_of_running_a_notebook() -> None:
             assert re.search(r"\d+ (?:minutes|分钟)|Home|tour|导览", told), "the rest is there"
 
 
+TELLS = re.compile(  # a reader to read code
+    r"[Rr]ead the \w+ cell|first cell (?!below prep)|comments in|write the \w+ cell|Bug hunt|"
+    r"读.{0,4}单元格|第一个单元格(?!先为)|用注释|写了下面的代码|找错误"
+)
+RUNS = re.compile(
+    r"[Rr]un the (?:next |first )?cells?\b|运行(?:下面|下一个|这个|各个)?的?单元格|Shift"
+)
+
+
+@pytest.mark.parametrize("path", pages.order()[1:], ids=lambda path: path.stem)
+def test_code_that_is_to_be_read_is_open_and_nothing_is_to_be_run(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    cells = [cell for cell in cells if cell.get("id") != "install"]
+    pages.unfold(cells)
+    for cell, *after in zip(cells, cells[1:], cells[2:], strict=False):
+        if cell.cell_type == "markdown":
+            for text in (pages.prose(cell.source, language) for language in LANGUAGES):
+                assert not RUNS.search(text)
+                code = next((c for c in after if not c.source.startswith(pages.ASKING)), None)
+                if code and TELLS.search(text) and not pages.has_gaps(code.source):
+                    assert code.metadata["open"], text
+
+
 def closed(html: str) -> None:
     """It brings along all that it shows, and lets one script run: its own."""
     assert len(html.encode()) < LIMIT
@@ -216,6 +239,7 @@ def fits_and_plays(page: Page, width: int) -> int:
     """Hold that a page fits into the window and each of its films goes on; how many there are."""
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator(".held").evaluate_all("all => all.forEach(one => { one.open = true; })")
     views = page.locator(".view")
     assert views.count() == page.locator(".view > .mg-player").count()
     films = 0
@@ -326,7 +350,7 @@ def test_code_unfolds_questions_answer_and_paper_shows_what_is_read(made: Path, 
     visit(page, made / "en" / f"{LESSON.stem}.html")
     code = page.locator("details.code")
     assert code.count() > 10
-    assert page.locator("details.code[open]").count() == 0
+    assert page.locator("details.code[open]").count() == 2, "those that the text tells one to read"
     page.get_by_role("button", name="Show all code").click()
     assert page.locator("details.code[open]").count() == code.count()
     option = page.locator(".mg-ask details").first
@@ -343,6 +367,37 @@ def test_code_unfolds_questions_answer_and_paper_shows_what_is_read(made: Path, 
     assert not page.locator(".mg-controls").first.is_visible()
     assert page.locator("h1").is_visible()
     assert page.errors == []
+
+
+@pytest.mark.browser
+def test_what_answers_a_prediction_is_shown_once_the_reader_has_chosen(
+    made: Path, page: Page
+) -> None:
+    visit(page, made / "en" / f"{LESSON.stem}.html")
+    held, shown = page.locator(".held"), page.locator(".held > .outputs")
+    assert held.count() == 3, "the lesson asks for three predictions"
+    assert [one.is_visible() for one in shown.all()] == [False] * 3
+    question = page.locator(".mg-ask", has_text="L03.3")
+    question.locator("summary").last.click()
+    assert [one.is_visible() for one in shown.all()] == [False, True, False]
+    held.first.get_by_text("Show it").click()
+    assert [one.is_visible() for one in shown.all()] == [True, True, False]
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert shown.last.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not shown.last.is_visible()
+    assert shown.first.is_visible()
+
+
+@pytest.mark.browser
+def test_without_a_script_nothing_is_held_back(made: Path, page: Page) -> None:
+    browser = page.context.browser
+    assert browser
+    still = browser.new_page(java_script_enabled=False)
+    still.goto((made / "zh" / f"{LESSON.stem}.html").as_uri())
+    assert all(one.is_visible() for one in still.locator(".held > .outputs").all())
+    assert not still.get_by_text("现在就看").first.is_visible()
+    still.close()
 
 
 @pytest.mark.browser
