@@ -285,7 +285,7 @@ interface Stage {
   stop: Card | null;
   scale(): number;
   suit(size: number): void; // 0 on a page, 1 in a notebook, 2 on a phone
-  passed?: { view: View; frames: Frame[]; used: Map<string, number> };
+  passed?: { view: View; frames: Frame[]; used: Map<string, [number, number][]> };
   extent(g: Element): Extent;
   course(path: SVGPathElement): Point[];
   show(key: string): void;

@@ -74,6 +74,13 @@ def test_a_dynamic_graph_grows_as_it_runs_and_a_static_one_stands_before() -> No
     assert first_run > 4
 
 
+def test_arrows_of_gradients_go_with_the_gradients() -> None:
+    scene = Scene(viz.compare(lambda x: x * x + 3, 5.0).films)
+    for step, count in {6: 3, 8: 1, 11: 0, 14: 3}.items():
+        arrows = scene.stages[0].parts(Moment(step), 0, "en").values()
+        assert sum("mg-back" in part and 'class="edge' in part for part in arrows) == count
+
+
 def test_what_is_on_its_way_is_not_there_yet() -> None:
     scene = both().scene
     before, after = (cards(scene, 1, arrived)["dynamic ×"] for arrived in (False, True))

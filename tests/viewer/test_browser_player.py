@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +29,7 @@ from looks import (
     violations,
     wrong_at_steps,
 )
+from matplotlib.image import imread
 from test_drawing import HOSTILE
 from test_properties_of_exercises import written
 from views import VIEWS
@@ -875,6 +877,27 @@ def test_gradients_stay_to_the_end(name: str, saved: dict[str, Path], page: Page
     assert name == "layers" or output.first.text_content().startswith("∂"), "the seed stays, too"
     pictured = page.locator("g.mg-back .mg-of-grad > .mg-sheet").count()
     assert page.locator("g.mg-back").count() == pictured
+
+
+def test_arrows_of_gradients_go_with_the_gradients(saved: dict[str, Path], page: Page) -> None:
+    """A call has none of the one before; another pass begins those of its sums anew."""
+    page.goto(saved["both"].as_uri())
+    used = [page.locator(f".mg-graph:nth-child({i}) g.edge.mg-used") for i in (1, 2)]
+    for step, counts in {6: (3, 0), 8: (1, 0), 11: (0, 1), 14: (3, 3), 20: (3, 2)}.items():
+        page.locator(".mg-steps").fill(str(step))
+        assert tuple(each.count() for each in used) == counts, step
+
+
+def test_the_frame_of_a_player_with_the_keys_is_whole(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["both"].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("ArrowRight")
+    box = page.locator(".mg-screen").bounding_box()
+    assert box
+    for left in (box["x"], box["x"] + box["width"] - 1):
+        clip = {"x": left, "y": box["y"] + 20, "width": 1, "height": box["height"] - 40}
+        column = imread(BytesIO(page.screenshot(clip=clip)))
+        assert len(np.unique(column.reshape(-1, column.shape[-1]), axis=0)) == 1
 
 
 def told(texts: Locator) -> list[str]:

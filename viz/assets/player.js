@@ -334,16 +334,29 @@ function play(model, el) {
 }
 
 /**
- * When a gradient first went along each arrow of a drawing.
+ * Between which steps a gradient that went along an arrow of a drawing is held: until another call puts
+ * another node at one of its ends, or another pass begins the gradient anew.
  * @param {Stage} stage @param {Data} data
  */
 function passed(stage, data) {
   if (stage.passed?.view === stage.view && stage.passed.frames === data.frames) return stage.passed.used;
+  /** @type {Map<string, [number, number][]>} */
   const used = new Map();
+  /** @type {Map<string, [number, number][]>} */
+  const kept = new Map(); // what the gradient of a node is the sum of
+  const gone = (/** @type {string} */ id, /** @type {number} */ from) => {
+    const freed = data.nodes[id]?.freed ?? Infinity;
+    return (from <= freed && data.nodes[id]?.values.find(([at]) => at > freed)?.[0]) || Infinity;
+  };
   data.frames.forEach((frame, i) => {
     for (const [edge, sent] of Object.entries(frame.flows ?? {})) {
-      const id = stage.home(edge);
-      if (typeof sent !== "string" && !used.has(id)) used.set(id, i);
+      if (typeof sent === "string") continue;
+      const [id, ends] = [stage.home(edge), (data.edges[edge] ?? []).slice(0, 2)];
+      const before = kept.get(ends[0]) ?? [];
+      if (!sent.before) for (const span of before.splice(0)) span[1] = Math.min(span[1], i);
+      const span = /** @type {[number, number]} */ ([i, Math.min(...ends.map((end) => gone(end, i)))]);
+      kept.set(ends[0], [...before, span]);
+      used.set(id, [...(used.get(id) ?? []), span]);
     }
   });
   stage.passed = { view: stage.view, frames: data.frames, used };

@@ -133,7 +133,7 @@ function gradientRow(gradient, share, room) {
 /**
  * Bring the cards and arrows of a drawing to a step.
  * @param {Stage} stage @param {Data} data @param {number} index
- * @param {{chosen: string | undefined, linked: Set<string>, moves: boolean, flows: Flow[], used: Map<string, number>}} now
+ * @param {{chosen: string | undefined, linked: Set<string>, moves: boolean, flows: Flow[], used: Map<string, [number, number][]>}} now
  */
 function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
   const frame = data.frames[index];
@@ -159,7 +159,7 @@ function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
     look(arrow, {
       "mg-flow": flow && !flow.back,
       "mg-back": flow?.back,
-      "mg-used": (used.get(id) ?? Infinity) <= index,
+      "mg-used": used.get(id)?.some(([from, until]) => from <= index && index < until),
       "mg-chosen": id === chosen,
       "mg-unborn": target?.seen["mg-unborn"],
       "mg-waits": target?.seen["mg-born"],

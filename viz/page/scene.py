@@ -205,10 +205,9 @@ class Stage:
 
     def flows(self, step: int) -> list[tuple[PictureEdge, Flow]]:
         """Return what moves in a step along the drawn arrows; one thing along each."""
-        if step >= len(self.film.frames):
-            return []
         found: dict[str, tuple[PictureEdge, Flow]] = {}
-        for i, flow in self.film.frames[step].flows.items():
+        frames = self.film.frames[step : step + 1]  # none once it is over
+        for i, flow in (one for frame in frames for one in frame.flows.items()):
             if i in self.arrows:
                 found.setdefault(self.arrows[i].id, (self.arrows[i], flow))
         return list(found.values())
@@ -238,12 +237,14 @@ class Stage:
         there = card_states(self.film, self.drawn, moment, arriving)
         born = {i for i, state in there.items() if "mg-unborn" not in state.classes}
         inside = {path for n in self.drawn.nodes if n.id in born for path in paths(n.group)}
-        steps = range(min(moment.step, len(self.film.frames) - 1) + 1)
-        used = {e.id for i in steps for e, flow in self.flows(i) if flow.back}
+        tracks, past = self.film.tracks, enumerate(self.film.frames[: moment.step + 1])
+        held = {e.id: tracks[e.source].life(moment.step) for e in self.film.picture.edges}
+        back = {k: i for i, frame in past for k, flow in frame.flows.items() if flow.back}
+        own = {k for k, i in back.items() if any(at <= i for at, _ in held[k].gradients)}
+        used = {self.arrows[k].id for k in own & self.arrows.keys()}  # of this call
         flowing = {e.id for e, flow in flows if not flow.back and not moment.arrived}
-        found: dict[str, str] = {}
-        for path in self.drawn.groups:
-            found[f"{p}/{path}"] = drawing.frame(path) if path in inside else ""
+        groups = self.drawn.groups
+        found = {f"{p}/{path}": drawing.frame(path) if path in inside else "" for path in groups}
         for e in self.drawn.edges:
             worn = {"mg-back": e.id in used, "mg-flow": e.id in flowing}
             seen = {e.source, e.target} <= born
@@ -260,10 +261,8 @@ class Stage:
         if caption == ROWS["step_start"]:  # it asks for a key
             return ""
         lines = fold_text(caption[language == "zh"], self.width - 2 * EDGE)
-        return "".join(
-            text("mg-caption", EDGE, low + LINE * i, escape(line))
-            for i, line in enumerate(lines, 1)
-        )
+        said = (text("mg-caption", EDGE, low + LINE * i, escape(x)) for i, x in enumerate(lines, 1))
+        return "".join(said)
 
 
 def _line(start: Point, end: Point) -> tuple[Point, ...]:
