@@ -19,6 +19,7 @@ from viz.words.text import row, row_text
 
 __all__ = ["course"]
 
+SHORT_ROUTE = ("", "L00", "L02", "L03", "L05", "L12")  # the tour, which has no number, first
 LESSONS = "[0-9][0-9]_*.ipynb"
 MINUTES = re.compile(r"(\d+)(?: \+ (?:about|约) (\d+))? (?:minutes|分钟)")
 
@@ -79,7 +80,9 @@ def _state_mark(stop: Entry) -> str:
 
 def _summary(stop: Entry) -> Pair:
     """Describe the minutes of a stop, the lessons before it, and the progress so far."""
-    said = [row("course_minutes", count=stop.minutes)]
+    lesson, _, exercises = stop.minutes.partition(" + ")
+    timed = "course_exercises" if exercises else "course_minutes"
+    said = [row(timed, count=lesson, more=exercises)]
     if stop.after:
         said.append(row("course_after", lesson=(", ".join(stop.after), "、".join(stop.after))))
     if stop.parts:
@@ -96,9 +99,14 @@ def _card_html(stop: Entry) -> str:
         for name, mine in stop.parts.items()
     )
     engine = f'<p class="mg-parts">{parts}</p>' if parts else ""
+    link, label = f'href="{escape(stop.file)}"', ""
+    if stop.number in SHORT_ROUTE:
+        label = f' <small class="mg-route">{bilingual(row("course_short"))}</small>'
+    if not stop.number:
+        engine = f'<a class="mg-start" {link}>{bilingual(row("course_start"))}</a>'
     return (
-        f'<li data-state="{stop.state}"><a href="{escape(stop.file)}">'
-        f"<b>{_state_mark(stop)} {bilingual(_heading(stop))}</b></a>"
+        f'<li data-state="{stop.state}"><a {link}>'
+        f"<b>{_state_mark(stop)} {bilingual(_heading(stop))}</b></a>{label}"
         f"<p>{bilingual(stop.can)}</p><p>{bilingual(_summary(stop))}</p>{engine}</li>"
     )
 
@@ -117,7 +125,7 @@ def course(folder: str | Path = ".") -> Course:
     some are; the tour is done when its exercise is solved. ValueError for a folder without lessons.
 
     >>> print(str(course("notebooks")).splitlines()[1])
-    ○ L00 One formula, two graphs  45 + 15 min · not begun
+    ○ L00 One formula, two graphs  45 min + 15 min exercises · not begun
     """
     folder = Path(folder)
     mine = parts_written()

@@ -156,6 +156,18 @@ def test_the_map_asks_for_the_lessons_that_a_lesson_says_it_needs():
         assert needs(path) == [before[number(path)]] * 2, path.stem
 
 
+def test_the_map_marks_the_short_route_of_the_start_page_and_where_to_start():
+    html = lessons.course(ROOT / "notebooks")._repr_html_()
+    cards = re.findall(r'<li [^>]*><a href="(\w+\.ipynb)">(.*?)</li>', html)
+    marked = [name for name, card in cards if "short route" in card and "快速路线" in card]
+    page = read(ROOT / "notebooks" / "index.ipynb").cells[0].source
+    routes = re.findall(r"^.*(?:short route|快速路线).*$", page, re.MULTILINE)
+    assert [re.findall(r"\]\((\w+\.ipynb)\)", route) for route in routes] == [marked] * 2
+    assert re.findall(r'class="mg-start" href="(\w+\.ipynb)"', html) == [cards[0][0]]
+    assert "45 min + 15 min exercises" in cards[1][1]
+    assert "45 分钟 + 练习 15 分钟" in cards[1][1]
+
+
 def test_the_start_page_leads_to_the_tour_first_and_to_the_appendix_on_graphics_cards():
     page = "\n".join(cell.source for cell in read(ROOT / "notebooks" / "index.ipynb").cells)
     for language, card in (("en", "graphics card"), ("zh", "显卡")):
