@@ -119,7 +119,7 @@ def test_values_travel_from_the_card_that_has_them_to_the_one_that_reads_them() 
         "of the second call of one, and of the first of the other"
     )
     for step in range(scene.steps):
-        for stage, _ in scene.stages_with_x():
+        for stage, *_ in scene.placed():
             for (e, flow), chip in zip(stage.flows(step), stage.chips(step), strict=True):
                 ends = [e.target, e.source] if flow.back else [e.source, e.target]
                 for i, point in zip(ends, (chip.way[0], chip.way[-1]), strict=True):
@@ -149,7 +149,7 @@ def test_tensors_travel_as_miniatures_of_their_swatches() -> None:
     ids = {x.attrib["id"] for x in drawn.iter() if x.attrib.get("id", "").startswith("w")}
     used = [x.attrib["href"][1:] for x in drawn.iter() if x.tag.endswith("use")]
     assert set(used) == ids
-    assert len(used) > 2 * len(ids), "each swatch is written once, and seen at many moments"
+    assert len(used) > 1.5 * len(ids), "each swatch is written once, and seen at many moments"
     held = scene.parts(Moment(scene.steps - 1), "en")
     assert sum("mg-swatch" in part for part in held.values()) == 2, "w and its square"
 
@@ -288,6 +288,24 @@ def test_an_svg_plays_once_without_a_script_and_rests_for_who_asks() -> None:
     assert max(times) <= both().scene.steps * 0.8
 
 
+def test_what_stands_still_has_the_end_and_nothing_of_the_way() -> None:
+    end = both().still
+    assert "animation" not in end
+    assert "".join(ElementTree.fromstring(end).itertext()).endswith("equal, bit for bit")
+    assert re.findall(r">(∂ [^<]*)<", end) == 2 * ["∂ 10", "∂ 1", "∂ 1"]
+
+
+def test_on_a_phone_one_film_is_under_the_other_and_all_fits() -> None:
+    slim = viz.Animation(both().player, "en")
+    slim.width = 350
+    (_, x, y), (_, u, v) = slim.scene.placed()
+    assert x == u
+    assert v > y + slim.scene.stages[0].height
+    assert slim.scene.width <= 366
+    shown = slim.scene.parts(Moment(slim.scene.steps - 1), "en")["verdict"]
+    assert shown.count("<text") == 2, "it takes two lines"
+
+
 def test_an_svg_is_dark_where_it_is_asked_for() -> None:
     player = small().player
     for dark, paper in ((True, "#14171D"), (False, "#FFFFFF")):
@@ -421,7 +439,9 @@ def test_a_page_shows_it_in_its_language_unless_one_was_asked_for(
     page = viz.animate(small_y(), language=asked)._repr_mimebundle_()["text/html"]
     files = [base64.b64decode(x).decode() for x in re.findall(r"base64,([^\"]+)", page)]
     assert re.findall(r'<div lang="(\w+)">', page) == halves
-    assert ["输入" in file for file in files] == ([False, True] if halves else [True])
+    each = len(files) // (len(halves) or 1)  # its forms for a phone, for less motion, for both
+    assert each == 4
+    assert ["输入" in file for file in files[::each]] == ([False, True] if halves else [True])
 
 
 def small_y() -> mg.Tensor:
@@ -488,5 +508,6 @@ def test_lines_are_broken_where_a_reader_would() -> None:
     assert fold_text("静态图 / 动态图（对数刻度）；空心", 160)[1].startswith("（对数刻度）；"), (
         "held together"
     )
+    assert fold_text("运行 4 个算子，回传 6 份梯度。", 140)[1].startswith("6"), "with its unit"
     assert fold_text("word " * 60, 200)[-1].endswith("…")
     assert len(fold_text("word " * 60, 200)) == 3

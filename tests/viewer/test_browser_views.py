@@ -258,10 +258,31 @@ def test_claims_have_the_width_of_a_phone_and_short_lines_on_a_screen(page: Page
 
 
 def test_an_image_that_pans_fades_at_the_edge(page: Page) -> None:
-    shapes.opened(page, saved("animate"), 390)
+    shapes.opened(page, saved("animate"), 680)
+    page.locator("#page picture > source").evaluate_all("all => all.forEach(e => e.remove())")
     box = page.locator("#page div[style*=overflow-x]:visible")
+    page.wait_for_function("document.querySelector('#page picture img').naturalWidth > 500")
+    page.set_viewport_size({"width": 390, "height": 844})
     assert box.evaluate("e => e.scrollWidth > e.clientWidth")
     assert "gradient" in box.evaluate("e => getComputedStyle(e).maskImage")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("asks", [{"reduced_motion": "reduce"}, {"media": "print"}, {}])
+def test_an_animation_is_whole_and_stands_still_where_asked_to(
+    width: int, asks: dict[str, Any], page: Page
+) -> None:
+    page.emulate_media(media="screen", reduced_motion="no-preference")
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(saved("animate").as_uri())
+    page.emulate_media(**asks)
+    shown = page.locator("#page img:visible")
+    page.wait_for_function("wide => document.images[0].width < wide", arg=width)
+    file = shown.evaluate("e => atob(e.currentSrc.split(',')[1])")
+    assert ("mg-for" in file) == (not asks)
+    assert page.locator("#page div[style*=overflow-x]:visible").evaluate(
+        "e => e.scrollWidth <= e.clientWidth"
+    )
 
 
 @pytest.mark.cases(3)

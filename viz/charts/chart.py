@@ -126,13 +126,8 @@ class Chart(Document):
 
     def _css(self) -> str:
         """Return the page's style with a font for the Chinese table: a machine may have none."""
-        words = (
-            TABLE[1]
-            + self.title[1]
-            + "".join(self.head[1])
-            + "".join("".join(row[1]) for row in self.rows)
-        )
-        return font_face(words) + STYLE_OF_PAGE
+        words = [TABLE[1], self.title[1], *self.head[1], *(x for row in self.rows for x in row[1])]
+        return font_face("".join(words)) + STYLE_OF_PAGE
 
     def _html(self, i: int, phone: bool = False) -> str:
         svgs = self._svgs(i, SCREEN, PHONE, WIDE) if phone else self._svgs(i, SCREEN)
@@ -160,10 +155,8 @@ class Chart(Document):
         return found
 
     def _table(self, i: int) -> str:
-        head, *rows = [self.head[i], *(row[i] for row in self.rows)]
-        return table_html(
-            list(map(escape, head)), [list(map(escape, row)) for row in rows], cells=RIGHT
-        )
+        head, *rows = [[*map(escape, row[i])] for row in (self.head, *self.rows)]
+        return table_html(head, rows, cells=RIGHT)
 
     def _text(self) -> str:
         rows = [*self.head, *(tuple(map(_both, en, zh)) for en, zh in self.rows)]

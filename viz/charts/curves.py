@@ -221,9 +221,8 @@ def _logarithmic(axes: mpl.Axes) -> None:
 def _end(values: Values, otherwise: float, start: int = 0) -> tuple[float, float]:
     """Return where a line from a step ends: at its last finite value."""
     finite = np.flatnonzero(np.isfinite(values))
-    return (
-        (start + int(finite[-1]), float(values[finite[-1]])) if finite.size else (start, otherwise)
-    )
+    last = int(finite[-1]) if finite.size else 0
+    return start + last, float(values[last]) if finite.size else otherwise
 
 
 def _facts(values: Values) -> Row:

@@ -74,19 +74,13 @@ class Measured:
 
 def plan_of(program: Program) -> Planned:
     """Return the memory plan of a program, step by step."""
-    bound = program.bound
+    bound, plan = program.bound, program.bound.plan
     order = bound.layout.order
     boundary = _first_backward(order)
+    placed = ((x, plan.buffers[x.buffer].offset) for x in plan.lifetimes)
     lives = tuple(
-        Life(
-            _name(x.node),
-            x.start,
-            x.end,
-            x.bytes,
-            bound.plan.buffers[x.buffer].offset,
-            boundary is not None and x.start < boundary <= x.end,
-        )
-        for x in bound.plan.lifetimes
+        Life(_name(x.node), x.start, x.end, x.bytes, offset, x.start < (boundary or 0) <= x.end)
+        for x, offset in placed
     )
     alive = np.zeros(len(order) + 1, np.int64)
     for x in lives:
@@ -100,7 +94,7 @@ def plan_of(program: Program) -> Planned:
             size = int(np.prod(slot.shape)) * node.dtype.itemsize
             alive[i] += size
             results += size
-    alive, plan = np.cumsum(alive)[:-1], bound.plan
+    alive = np.cumsum(alive)[:-1]
     return Planned(lives, held, alive, plan.bytes, results, plan.unshared_bytes, boundary)
 
 
@@ -140,11 +134,6 @@ def graph_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = 
         differentiable = [x for x in (*nodes, *trained) if x.dtype.kind == "f"]
         found = [g for g in mg.gradients(loss, differentiable) if g is not None]
         return mg.build_graph(nodes, [loss, *found])
-
-
-def planned_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = True) -> Planned:
-    """Plan the memory of a function's value, and with `backward` of its gradients."""
-    return plan_of(graph_of(model, arrays, backward).compile())
 
 
 def measured_of(

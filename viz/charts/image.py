@@ -34,14 +34,10 @@ def as_image(svg: str, alt: str, slim_svg: str = "", broad_svg: str = "") -> str
     """
     page = bool(slim_svg or broad_svg)
     image = f'<img alt="{escape(alt)}" {_source(svg, "src", page)}>'
-    medias = {f"(max-width: {NARROW}px)": slim_svg, f"(min-width: {BROAD}px)": broad_svg}
-    others = [
-        f'<source media="{media}" {_source(other, "srcset", page)}>'
-        for media, other in medias.items()
-        if other
-    ]
-    if others:
-        image = f"<picture>{''.join(others)}{image}</picture>"
+    medias = ("min-width", BROAD, broad_svg), ("max-width", NARROW, slim_svg)
+    for edge, pixels, other in medias if page else ():
+        image = f'<source media="({edge}: {pixels}px)" {_source(other, "srcset", page)}>{image}'
+    image = f"<picture>{image}</picture>" if page else image
     return f'<div style="overflow-x:auto" tabindex="0">{image}</div>'
 
 

@@ -13,7 +13,7 @@ from minigrad.passes.plan import ALIGNMENT
 from minigrad.static import Node
 from viz.charts.caption import BEHIND, axes_width, caption, is_slim
 from viz.charts.chart import Chart, Row, heads
-from viz.charts.held import Life, Measured, Planned, as_input, measured_of, plan_of, planned_of
+from viz.charts.held import Life, Measured, Planned, as_input, graph_of, measured_of, plan_of
 from viz.picture import mpl, theme
 from viz.picture.cards import wide
 from viz.picture.style import MODES, TICK, TINTS, VALUES
@@ -53,7 +53,7 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
         planned = plan_of(obj)
     elif callable(obj) and not isinstance(obj, (Tensor, Node)):
         arrays = [as_input(x) for x in inputs]
-        planned = planned_of(obj, arrays, backward)
+        planned = plan_of(graph_of(obj, arrays, backward).compile())
         measured = measured_of(obj, arrays, backward)
     else:
         raise TypeError(row_text("memory_unknown", value=type(obj).__name__))

@@ -120,17 +120,11 @@ def _load(path: str | Path) -> Any:
 def _read(data: Mapping[str, Any]) -> list[Ratio]:
     """Return every ratio that was measured, in the order of the file."""
     try:
-        return [
-            Ratio(
-                in_both(r["name"]),
-                str(t["side"]),
-                str(t["against"]),
-                *(float(t["measured"][key]) for key in ("middle", "low", "high")),
-            )
-            for r in data["rows"]
-            for t in r["targets"]
-            if t["against"] and "measured" in t
-        ]
+        targets = ((in_both(r["name"]), t) for r in data["rows"] for t in r["targets"])
+        told = [(name, t) for name, t in targets if t["against"] and "measured" in t]
+        spans = [[float(t["measured"][key]) for key in ("middle", "low", "high")] for _, t in told]
+        pairs = zip(told, spans, strict=True)
+        return [Ratio(name, str(t["side"]), str(t["against"]), *span) for (name, t), span in pairs]
     except (KeyError, TypeError, ValueError):
         raise ValueError(row_text("ratios_form", name="source")) from None
 

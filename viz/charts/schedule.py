@@ -81,10 +81,9 @@ def schedule(
     )
     saves = obj.costs != "run" and 0 < obj.makespan < obj.total
     times = {"one": seconds(obj.total), "many": seconds(obj.makespan)}
+    title = "chart_schedule_saves" if saves else "chart_schedule"
     return Chart(
-        title=row(
-            "chart_schedule_saves" if saves else "chart_schedule", devices=obj.devices, **times
-        ),
+        title=row(title, devices=obj.devices, **times),
         alt=(english, chinese),
         head=heads(*HEAD, *(BELOW if found is not None else ())),
         rows=tuple(_rows(obj, found)),
@@ -177,11 +176,10 @@ def _note(schedule: Schedule) -> Pair | None:
     tried = [t for t in rest if t.measured is not None]
     other = tried[0] if tried else rest[0]
     about = {"used": schedule.used, "devices": other.devices}
+    key, few, many = "chart_fewer", one.predicted, other.predicted
     if tried and one.measured is not None and other.measured is not None:
-        return row(
-            "chart_fewer_tried", few=seconds(one.measured), many=seconds(other.measured), **about
-        )
-    return row("chart_fewer", few=seconds(one.predicted), many=seconds(other.predicted), **about)
+        key, few, many = "chart_fewer_tried", one.measured, other.measured
+    return row(key, few=seconds(few), many=seconds(many), **about)
 
 
 def _bars(

@@ -28,12 +28,14 @@ from viz.picture.theme import NAME
 from viz.words.text import ROWS, Pair
 
 LEAST = 640  # pixels of one drawing, if there are so many: a column of text, in which it is
-GUTTER = 28  # between two drawings, px
+GUTTER, SLIM = 28, 500  # between two drawings; width of all below which one is under the other, px
 TITLE, LINE = 30, 18  # heights of a title and of a line of a caption, px
 LINES = 3  # of a caption, at most
-HELD = re.compile("（(?:[^（）]{0,11}(?=）))?")  # after none of its letters a line ends
+HELD = re.compile(r"（(?:[^（）]{0,11}(?=）))?|(?<=\d) (?=\w)")  # after none of it a line ends
 CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
 SMALLER = 0.6  # of a swatch: its miniature
+LANE = re.compile('<path class="mg-lane.*?/>')  # along which a gradient comes back
+HALO = re.compile('(<g [^>]*) mg-now([^>]*(transform="[^>]*>).*?)(<rect class="mg-halo"[^>]*>)')
 LONG = 26  # characters of a product on a chip; of a longer one the result alone
 
 
@@ -82,8 +84,8 @@ class Moment:
 class Scene:
     """One or two films of equal beginning, laid out once for all their steps.
 
-    width: pixels for all of it. bare: drawings alone, without captions and score. Raises
-    LayoutError where a film cannot be drawn.
+    width: pixels for all of it; on a phone, one film is under the other. bare: drawings alone,
+    without captions and score. Raises LayoutError where a film cannot be drawn.
     """
 
     def __init__(
@@ -95,50 +97,59 @@ class Scene:
         bare: bool = False,
         language: str = "en",
     ) -> None:
-        each = (width - GUTTER * (len(films) - 1)) // len(films)
+        self.stacked = width < SLIM and not bare
+        each = width if self.stacked else (width - GUTTER * (len(films) - 1)) // len(films)
         least = 300 if bare or films[1:] else LEAST
         self.stages = [
             Stage(film, f"s{i}", order, each, len(films) > 1, least, language)
             for i, (film, order) in enumerate(zip(films, orders, strict=False))
         ]
-        self.films, self.verdict, self.bare = films, verdict, bare
+        self.films, self.bare = films, bare
         self.steps = max(len(film.frames) for film in films)
         self.caption_height = 0 if bare else max(s.caption_lines for s in self.stages) * LINE + 6
-        self.high = max(stage.height for stage in self.stages) + self.caption_height
-        drawn = sum(stage.width for stage in self.stages) + GUTTER * (len(films) - 1)
+        heights = [stage.height + self.caption_height for stage in self.stages]
+        self.high = sum(heights) if self.stacked else max(heights)
+        widths = [stage.width + GUTTER for stage in self.stages]
+        drawn = (max(widths) if self.stacked else sum(widths)) - GUTTER
         titles = [s.title if len(films) > 1 else ("", "") for s in self.stages]  # it is above
         self.score = None if bare else Staffs(films, titles, drawn, width, language)
         self.width = self.score.width if self.score else drawn
         self.height = self.high + (self.score.height if self.score else 0) + 2 * EDGE
-        self.height += LINE + 6 if verdict else 0
+        self.low = self.height - EDGE
+        self.spoken = fold_text(verdict[language == "zh"], self.width - 2 * EDGE) if verdict else []
+        self.height += LINE * len(self.spoken) + 6 * bool(verdict)
 
-    def stages_with_x(self) -> Iterator[tuple[Stage, float]]:
-        """Yield each stage and the x at which it begins."""
-        x = 0.0
+    def placed(self) -> Iterator[tuple[Stage, float, float]]:
+        """Yield each stage, and the x and y at which it begins."""
+        x, y = 0.0, float(EDGE)
         for stage in self.stages:
-            yield stage, x
-            x += stage.width + GUTTER
+            yield stage, x, y
+            if self.stacked:
+                y += stage.height + self.caption_height
+            else:
+                x += stage.width + GUTTER
 
     def parts(self, moment: Moment, language: str) -> dict[str, str]:
         """Return all that is visible at a moment, from back to front."""
         found: dict[str, str] = {}
-        for stage, x in self.stages_with_x():
-            there = stage.parts(moment, self.high - self.caption_height, language)
+        for stage, x, y in self.placed():
+            low = stage.height if self.stacked else self.high - self.caption_height
+            there = stage.parts(moment, low, language)
             if self.bare:
                 del there[f"{stage.prefix}said"]
-            found |= together(stage.prefix, there, x, EDGE)
+            found |= together(stage.prefix, there, x, y)
         if self.score:
             found |= together("score", self.score.parts(moment.step), 0, EDGE + self.high)
-        if self.verdict:
-            line = text("mg-caption", EDGE, self.height - EDGE - 4, bilingual(self.verdict))
-            found["verdict"] = line if moment.step == self.steps - 1 else ""
+        if self.spoken:
+            shown = set_lines(self.spoken, self.low) if moment.step == self.steps - 1 else ""
+            found["verdict"] = shown
         return found
 
     def chips(self, step: int) -> list[Chip]:
         """Return what moves in a step: each chip with its path."""
         return [
-            chip._replace(way=tuple((px + x, py + EDGE) for px, py in chip.way))
-            for stage, x in self.stages_with_x()
+            chip._replace(way=tuple((px + x, py + y) for px, py in chip.way))
+            for stage, x, y in self.placed()
             for chip in separate_chips(stage.chips(step))
         ]
 
@@ -248,9 +259,13 @@ class Stage:
         for e in self.drawn.edges:
             worn = {"mg-back": e.id in used, "mg-flow": e.id in flowing}
             seen = {e.source, e.target} <= born
-            found[p + e.id] = drawing.edge(e, *(x for x in worn if worn[x])) if seen else ""
+            svg = drawing.edge(e, *(x for x in worn if worn[x])) if seen else ""
+            found[p + e.id] = svg if e.id in used else LANE.sub("", svg)
         for n in self.drawn.nodes:
-            found[p + n.id] = drawing.card(n.id, there[n.id]) if n.id in born else ""
+            card = drawing.card(n.id, there[n.id]) if n.id in born else ""
+            now = HALO.match(card)  # which comes and goes while the card stays
+            found[f"{p}{n.id}now"] = f'<g class="mg-now" {now[3]}{now[4]}</g>' if now else ""
+            found[p + n.id] = HALO.sub(r"\1\2", card)
         title = text("mg-title", EDGE, 20, bilingual(self.title))
         drawn = together(f"{p}drawn", found, self.left, TITLE)
         return {f"{p}title": title, **drawn, f"{p}said": self._caption(moment, low, language)}
@@ -260,9 +275,13 @@ class Stage:
         caption = frames[min(moment.step, len(frames) - 1)].plain
         if caption == ROWS["step_start"]:  # it asks for a key
             return ""
-        lines = fold_text(caption[language == "zh"], self.width - 2 * EDGE)
-        said = (text("mg-caption", EDGE, low + LINE * i, escape(x)) for i, x in enumerate(lines, 1))
-        return "".join(said)
+        return set_lines(fold_text(caption[language == "zh"], self.width - 2 * EDGE), low)
+
+
+def set_lines(lines: Sequence[str], low: float) -> str:
+    """Return lines of a caption as SVG, below a height."""
+    said = (text("mg-caption", EDGE, low + LINE * i, escape(x)) for i, x in enumerate(lines, 1))
+    return "".join(said)
 
 
 def _line(start: Point, end: Point) -> tuple[Point, ...]:

@@ -387,16 +387,23 @@ def as_image(svg: str, alt: str) -> str:
     return image(alone(svg, style=style, letters=face_in_cell), alt)
 
 
-def image(file: str, alt: str) -> str:
+def image(file: str, alt: str, others: Mapping[str, str] | None = None) -> str:
     """Return an SVG file as an <img> with alternative text, in a box that scrolls if too narrow.
 
+    others: the files that are shown instead, by the media query that asks for each.
     Pages that are not trusted keep images and take inline drawings apart. An image cannot use the
     fonts and colours of its page, so it brings along its own, those of a dark page included.
     """
-    source = base64.b64encode(file.encode()).decode()
+    sources = [f'<source media="{m}" {_source(o, "srcset")}>' for m, o in (others or {}).items()]
+    shown = f'<img alt="{escape(alt)}" style="max-width:none" {_source(file, "src")}>'
+    shown = f"<picture>{''.join(sources)}{shown}</picture>" if sources else shown
+    return f'<div style="overflow-x:auto">{shown}</div>'
+
+
+def _source(file: str, attribute: str) -> str:
+    """Return the attributes of an element that shows an SVG file: its width, and a data URL."""
     width = re.search(r'width="(\d+)"', file)
-    size = f' width="{width[1]}"' if width else ""
+    size = f'width="{width[1]}" ' if width else ""
     return (
-        f'<div style="overflow-x:auto"><img alt="{escape(alt)}"{size} style="max-width:none" '
-        f'src="data:image/svg+xml;base64,{source}"></div>'
+        f'{size}{attribute}="data:image/svg+xml;base64,{base64.b64encode(file.encode()).decode()}"'
     )

@@ -17,7 +17,7 @@ from viz.page.scene import Moment, Scene
 from viz.page.together import orders
 from viz.picture.cards import one_language
 from viz.picture.drawing import alone, image
-from viz.picture.motion import Scenes, Trip, animated_svg, gif, mp4
+from viz.picture.motion import HIDDEN, Scenes, Trip, animated_svg, gif, mp4
 from viz.picture.theme import MOTION
 from viz.views.draw import names_in
 from viz.views.step import both_ways, player_of
@@ -30,11 +30,14 @@ __all__ = ["Animation", "animate"]
 FORMATS = (".svg", ".gif", ".mp4")
 QUICKEST = 0.6  # seconds of a step
 LONGEST = 300  # steps
+PHONE, CALM = "(max-width: 744px)", "(prefers-reduced-motion: reduce), print"
 REST = 0.25  # of a step: how long what will travel stands where it begins
 
 
 class Animation:
     """An animation that a notebook shows; `str` of it gives the same as text."""
+
+    width = 830  # pixels that it may take
 
     def __init__(
         self,
@@ -63,7 +66,7 @@ class Animation:
         """All steps, laid out. Raises LayoutError without a layout engine."""
         films: Sequence[Film] = self.player.films
         order = orders(films, self.player.links)
-        return Scene(films, self.player.verdict, order, language=self.language)
+        return Scene(films, self.player.verdict, order, self.width, language=self.language)
 
     def _scenes(self) -> Scenes:
         """Return what is visible at which time."""
@@ -93,6 +96,12 @@ class Animation:
         drawn, style = animated_svg(self._scenes())
         return alone(drawn, self.language, self.dark, style)
 
+    @property
+    def still(self) -> str:
+        """What the animation ends with, as a file."""
+        end = self._one(Moment(self.scene.steps - 1)).values()
+        return alone(HIDDEN.sub("", self.scene.svg("".join(end))), self.language, self.dark)
+
     def text(self) -> Pair:
         """Return all that the animation shows, as text in both languages."""
         return self.player.text()
@@ -115,10 +124,14 @@ class Animation:
 
     def _images(self) -> str:
         """Return an image in the requested language, or one in each; the page shows one of them."""
-        if self._language:
-            return image(self.svg, self.alt)
-        each = [Animation(self.player, code, self.seconds, self.dark) for code in ("en", "zh")]
-        return "".join(in_language(a.language, image(a.svg, a.alt), "div") for a in each)
+        if not self._language:
+            each = [Animation(self.player, x, self.seconds, self.dark) for x in ("en", "zh")]
+            return "".join(in_language(a.language, a._images(), "div") for a in each)
+        slim = Animation(self.player, self._language, self.seconds, self.dark)
+        slim.width = 350
+        calm = ", ".join(f"{query} and {PHONE}" for query in CALM.split(", "))
+        others = {calm: slim.still, PHONE: slim.svg} if slim.scene.width < self.scene.width else {}
+        return image(self.svg, self.alt, {**others, CALM: self.still})
 
     def save(self, path: str | Path) -> Path:
         """Write the animation; the ending chooses: .svg, .gif or .mp4.
