@@ -47,6 +47,23 @@ def torch_like(blocks: int = 3, broken: bool = False) -> Captured:
     return _captured(build, "PyTorch", layer(["head: Linear"], h, 3))
 
 
+def numbered() -> Captured:
+    """Layers that have numbers for names, as those of PyTorch's Sequential have."""
+    build, rng = Builder(), np.random.default_rng(2)
+    x = build.placeholder("x", rng.normal(size=(4, 8)).astype(np.float32))
+    for number, kind in enumerate(("Linear", "Tanh", "Linear")):
+        scope = f"{number}: {kind}"
+        with build.at(build.entered([scope]), _line(3, "x = layer(x)")):
+            if kind == "Tanh":
+                x = mg.tanh(x)
+                continue
+            first = rng.normal(size=(8, 8)).astype(np.float32)
+            w = build.variable(f"{number}.weight", first, scope, trained=True)
+            b = build.variable(f"{number}.bias", first[0], scope, trained=True)
+            x = x @ w + b
+    return _captured(build, "PyTorch", x)
+
+
 def differing(ran: Captured) -> Captured:
     """A model of which one parameter is frozen, in half precision, and played in full."""
     name = next(name for name in ran.leaves if name != "x")

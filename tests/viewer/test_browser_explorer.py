@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from explored import differing, jax_like, stopped, torch_like
+from explored import differing, jax_like, numbered, stopped, torch_like
 from looks import serious
 
 from minigrad.interop.captured import Captured
@@ -461,6 +461,53 @@ def test_the_score_has_a_row_for_each_module_and_a_profile(
     page.locator(".mg-x-score").hover(position={"x": 1300, "y": high - 20})
     settled(page)
     assert any("|∂y| " in text for _, text in page.evaluate("window.texts.slice(-40)"))
+
+
+@pytest.mark.parametrize("width", [770, 390])
+def test_a_number_for_a_name_is_told_with_the_class(width: int, tmp_path: Path, one: Page) -> None:
+    page = opened(one, explorer_of(numbered, numbered()).save(tmp_path / "a.html"), width)
+    for canvas in ("", "mg-x-score"):
+        said = {text for name, text in page.evaluate("window.texts") if name == canvas}
+        assert said >= {"0 Linear", "1 Tanh", "2 Linear"}
+    page.evaluate(f"() => {STATE}.jump({STATE}.steps()[0].to)")
+    assert " · 0 (Linear): 4×8 → 4×8" in page.locator(".mg-x-said").inner_text()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_legend_has_both_scales_and_zeros_only_where_there_are_many(
+    width: int, tmp_path: Path, one: Page, pages: dict[str, Path]
+) -> None:
+    zeros = "share of zeros (red: over 90 %)" if width == 1440 else "zeros"
+    plain = explorer_of(numbered, numbered()).save(tmp_path / "a.html")
+    for path, many in ((plain, False), (pages["torch"], True)):
+        page = opened(one, path, width)
+        said = [text for name, text in page.evaluate("window.texts") if name == "mg-x-score"]
+        assert (zeros in said) is many
+        assert {"−", "+"} <= {*said}
+        assert page.evaluate(OVERLAPS) == []
+
+
+def test_the_side_ends_at_a_whole_line(one: Page, pages: dict[str, Path]) -> None:
+    page = opened(one, pages["torch"])
+    cut = 0
+    for height in range(640, 900, 13):
+        page.set_viewport_size({"width": 1440, "height": height})
+        settled(page)
+        found = page.locator(".mg-x-side").evaluate(
+            """side => {
+              const [body, more] = side.children;
+              if (more.hidden) return null;
+              const all = document.createRange();
+              all.selectNodeContents(body);
+              const lines = [...all.getClientRects()].filter(({ height }) => height && height < 22);
+              const top = more.getBoundingClientRect().top;
+              return lines.some((line) => line.top < top - 4 && line.bottom > top + 0.5);
+            }"""
+        )
+        assert found is not True
+        cut += found is False
+    assert cut > 5
+    assert page.locator(".mg-x-more").inner_text() == "↓ more"
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -107,6 +107,12 @@ def test_many_parts_are_folded_by_their_lines() -> None:
     assert [p.name for p in made.parts if isinstance(p, Module)] == [f"h{i}" for i in range(10)]
 
 
+def test_operators_of_a_line_that_assigns_nothing_are_called_by_kind_and_count() -> None:
+    lines = ["a.py:1\nfor x in xs:"] * 20 + [f"a.py:{i}\ny{i} = f(x)" for i in range(2, 8)]
+    made = module_tree("net", [""] * 26, lines, ["Slice (4,)"] * 20 + [str(i) for i in range(6)])
+    assert [p.name for p in made.parts if isinstance(p, Module)] == ["Slice × 20"]
+
+
 def test_a_long_line_is_folded_though_all_operators_are_its() -> None:
     made = module_tree("net", [""] * 40, ["a.py:1\ny = f(x)"] * 40, [*map(str, range(40))])
     assert made.count() == 40

@@ -67,7 +67,15 @@ function drawGroup(atlas, group, box, alpha, opened = 1) {
   const scale = Math.min(box.w / size.w, box.h / size.h);
   pen.c.globalAlpha = alpha * smooth(0.45, 1, opened);
   const lines = places.edges.map((edge) => ({ edge, points: onScreen(edge.points, box) }));
-  for (const line of lines) drawArrow(atlas, line, scale);
+  for (const { edge, points } of lines) if (edge.from.node?.repeats) points[0][0] += 6; // at the edge of its stack
+  /** @type {Map<string, (typeof lines)[0]>} */
+  const apart = new Map(); // of those on one line the one that got furthest
+  const far = (/** @type {AtlasEdge} */ edge) => Number(isThere(m, edge.tensor, atlas.time)) + 2 * Number(passedBack(m, edge, atlas.time)) + 4 * Number(stopsAt(m, edge, atlas.time));
+  for (const line of lines) {
+    const [way, before] = [line.points.join(), apart.get(line.points.join())];
+    if (!before || far(line.edge) > far(before.edge)) apart.set(way, line);
+  }
+  for (const line of apart.values()) drawArrow(atlas, line, scale);
   if (scale > 0.45) for (const stub of places.stubs) drawStub(atlas, stub, box);
   if (places.wide && scale > 0.6) drawShapes(atlas, lines, places);
   for (const port of places.ports) drawPort(atlas, group, port, places, box, scale);
@@ -99,12 +107,15 @@ function cradle(m, group, i, place, head, box) {
   return { x: inner.x + i * (wide + gap), y: inner.y, w: wide, h: inner.h };
 }
 
+/** Whether an arrow leads to the operator that stopped the run. @param {AtlasModel} m @param {AtlasEdge} edge @param {number} time */
+const stopsAt = (m, edge, time) => Boolean(edge.to.node && hasFailed(m, edge.to.node, time)) && m.data.operators[m.failed].reads.includes(edge.tensor);
+
 /** @param {Atlas} atlas @param {{edge: AtlasEdge, points: Points}} line @param {number} scale */
 function drawArrow({ m, pen, ink, time }, { edge, points }, scale) {
   const { c } = pen;
   const there = isThere(m, edge.tensor, time);
   const back = passedBack(m, edge, time);
-  const bad = m.failed >= 0 && time > m.failed && Boolean(edge.to.node && hasFailed(m, edge.to.node, time)) && m.data.operators[m.failed].reads.includes(edge.tensor);
+  const bad = stopsAt(m, edge, time);
   const shrink = clamp(scale, 0.4, 1);
   const elements = m.tensors[edge.tensor].shape.reduce((a, b) => a * b, 1);
   const value = back ? shifted(points, -2.2 * shrink) : points;

@@ -26,6 +26,12 @@ function kindOfNode({ m, speech }, node) {
   return node.name === op.op ? op.title[speech.chinese() ? 1 : 0] : op.op;
 }
 
+/** What a node is, where that isn't in its title. @param {Atlas} atlas @param {AtlasNode} node */
+function kindBesideTitle(atlas, node) {
+  const kind = kindOfNode(atlas, node);
+  return node.input === undefined && titleOf(atlas.m, node).split(" ").includes(kind) ? "" : kind;
+}
+
 /** What is different about a node: frozen, cut off, or calling the original. @param {Atlas} atlas @param {AtlasNode} node */
 function marksOf({ m, speech }, node) {
   const { operators, parameters, system } = m.data;
@@ -157,7 +163,7 @@ function drawCard(atlas, node, box, alpha, opened) {
     if (times) pen.text(times, x + w, box.y + 16, 24, "right");
     pen.font(11);
     c.fillStyle = bad ? ink.bad : ink.soft;
-    const told = bad ? speech.line("stopped") : shape || kindOfNode(atlas, node);
+    const told = bad ? speech.line("stopped") : shape || kindBesideTitle(atlas, node);
     let y = box.y + 21;
     const brief = briefly(pen, told, w);
     if (box.h >= 66) {
@@ -183,7 +189,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   pen.font(11);
   c.fillStyle = bad ? ink.bad : ink.soft;
   const group = /** @type {AtlasNode} */ (parentOf(m, node));
-  const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindOfNode(atlas, node);
+  const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindBesideTitle(atlas, node) || shape;
   const marks = bad ? "" : marksOf(atlas, node);
   const told = bad ? speech.line("stopped") : says;
   const spent = there && node.sum.ms && w >= 140 ? pen.text(lasting(node.sum.ms), x + w, box.y + 35, null, "right") + 6 : 0;
@@ -330,7 +336,7 @@ function drawFrame(atlas, node, box, alpha) {
   pen.font(small ? 11 : 12);
   c.fillStyle = ink.soft;
   const { params, count, ms } = node.sum;
-  const about = [kindOfNode(atlas, node), params ? speech.line("with_parameters", { count: amount(params) }) : "", speech.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)].filter(Boolean);
+  const about = [kindBesideTitle(atlas, node), params ? speech.line("with_parameters", { count: amount(params) }) : "", speech.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)].filter(Boolean);
   while (about.length > 1 && c.measureText(about.join(" · ")).width > right - box.x - 20) about.pop(); // none is cut
   pen.text(about.join(" · "), box.x + 14, box.y + high / 2 + (small ? 13 : 17), right - box.x - 20);
 }

@@ -20,11 +20,28 @@ const PROMISED = { nan_back: 1, nan_relu: 1, slowest: 2, slowest_two: 2, shares:
 function inspectorOf(atlas, place, told) {
   const { m, speech } = atlas;
   const body = make("div", "", place);
-  const more = button("↓", "↓", place, () => place.scrollBy({ top: place.clientHeight - 60 })); // while something is below
+  const more = button("↓ ", halves(speech.pair("more")), place, () => place.scrollBy({ top: place.clientHeight - 60 })); // while something is below
   more.className = "mg-x-more";
-  const below = () => { more.hidden = place.scrollHeight - place.scrollTop - place.clientHeight < 12; };
+  say(make("span", "", more), speech.pair("more"));
+  const below = () => {
+    more.style.setProperty("--mg-cut", "0px");
+    more.hidden = place.scrollHeight - place.scrollTop - place.clientHeight < 12;
+    if (!more.hidden && !place.scrollTop) more.style.setProperty("--mg-cut", `${halfLine()}px`);
+  };
+  /** How high what is cut by the button is: a line, a row or a small box, with the heading over it. */
+  const halfLine = () => {
+    const [edge, all] = [place.getBoundingClientRect().bottom - 26, document.createRange()];
+    all.selectNodeContents(body);
+    const boxes = [...body.querySelectorAll("button")].map((box) => box.getBoundingClientRect());
+    const lines = [...all.getClientRects()].filter(({ height }) => height && height < 22);
+    const cut = [...lines, ...boxes].filter(({ bottom }) => bottom > edge).reduce((least, rect) => Math.min(least, rect.top), edge);
+    const top = lines.reduce((most, { bottom }) => (bottom <= edge && bottom < cut + 8 ? Math.max(most, bottom) : most), cut); // lines overlap
+    const heads = [...body.querySelectorAll("h3")].map((head) => head.getBoundingClientRect());
+    return edge - (heads.find(({ bottom }) => bottom <= cut + 1 && bottom > cut - 8)?.top ?? top);
+  };
   place.addEventListener("scroll", below);
-  new ResizeObserver(below).observe(body);
+  const watch = new ResizeObserver(below);
+  for (const e of [body, place]) watch.observe(e);
   /** @param {string} className @param {Element} parent @param {keyof HTMLElementTagNameMap} [tag] */
   const part = (className, parent, tag = "div") => make(tag, className, parent);
   /** @param {Element} parent @param {string} key @param {string} [more] @param {string} [className] */
@@ -125,11 +142,11 @@ function inspectorOf(atlas, place, told) {
       say(b, text);
       b.addEventListener("click", () => told.show(op, node === undefined ? undefined : m.nodes[node], about));
     }
-    cost(m.root);
     if (data.verdict) {
       heading(body, "checked");
       say(part("mg-x-verdict", body), data.verdict);
     }
+    cost(m.root);
     heading(body, "legend");
     const list = part("mg-x-legend", body);
     for (const [look, key] of [["planned", "legend_planned"], ["ran", "legend_ran"], ["now", "legend_now"], ["back", "legend_back"], ["value", "legend_value"], ["gradient", "legend_gradient"]]) {
@@ -232,14 +249,14 @@ function inspectorOf(atlas, place, told) {
       const head = part("mg-x-head", body);
       const title = part("", head, "h2");
       title.append(about === m.root ? m.data.name : titleOf(m, about));
-      part("", title, "small").textContent = about === m.root ? m.data.system : kindOfNode(atlas, about);
+      part("", title, "small").textContent = about === m.root ? m.data.system : kindBesideTitle(atlas, about);
       const close = make("button", "mg-x-close", head);
       close.type = "button";
       close.textContent = "✕";
       close.setAttribute("aria-label", halves(speech.pair("close")));
       close.addEventListener("click", told.close);
       if (about === m.root) return whole();
-      part("mg-x-path", body).textContent = fullName(m, about);
+      if (!titleOf(m, about).startsWith(fullName(m, about))) part("mg-x-path", body).textContent = fullName(m, about);
       if (hasFailed(m, about, atlas.time) && m.data.failure) {
         heading(body, "stopped", "", "mg-x-bad-words");
         say(part("mg-x-verdict", body), m.data.failure);

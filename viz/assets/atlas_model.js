@@ -91,10 +91,12 @@ const isInside = (m, node, around) => pathOf(m, node).includes(around);
 /** @param {AtlasModel} m @param {AtlasNode} node */
 const fullName = (m, node) => pathOf(m, node).slice(1).map((x) => x.name).join(".") || m.root.name;
 
-/** A name that says enough alone: "layer1.0" instead of "0". @param {AtlasModel} m @param {AtlasNode} node */
+/** A name that says enough alone: "0 Conv2d" or "layer1.0" instead of "0". @param {AtlasModel} m @param {AtlasNode} node */
 function titleOf(m, node) {
   const around = parentOf(m, node);
-  return around?.parent != null && /^\d+$/.test(node.name) ? `${around.name}.${node.name}` : node.name;
+  if (!/^\d+$/.test(node.name)) return node.name;
+  const [title, alike] = around?.parent != null ? [`${around.name}.${node.name}`, around.repeats] : [node.name, false];
+  return node.kind && !alike ? `${title} ${node.kind}` : title;
 }
 
 /** @param {AtlasModel} m @param {AtlasNode} node */

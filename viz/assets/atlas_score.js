@@ -294,9 +294,9 @@ function scoreOf(atlas, canvas, pen) {
     pen.font(11, 600);
     c.fillStyle = ink.run;
     const room = g.columns.weights ? g.columns.weights[0] - 20 : 40;
-    pen.text(g.columns.weights ? speech.line("spread") : "σ", g.columns.name[0], y, room);
+    let labels = pen.text(g.columns.weights ? speech.line("spread") : "σ", g.columns.name[0], y, room);
     c.fillStyle = ink.grad;
-    if (twice) pen.text(g.columns.weights ? speech.line("returned") : "|∂y|", g.columns.name[0], y + 14, room);
+    if (twice) labels = Math.max(labels, pen.text(g.columns.weights ? speech.line("returned") : "|∂y|", g.columns.name[0], y + 14, room));
     if (norms.length && m.failed < 0 && g.columns.weights) {
       const [x, w] = g.columns.weights;
       pen.font(11);
@@ -304,14 +304,23 @@ function scoreOf(atlas, canvas, pen) {
       pen.text(`1e${low}`, x, top + 6, null, "center");
       pen.text(`1e${high}`, x + w, top + 6, null, "center");
     }
-    if (g.wide || silent.length) {
+    const third = y + (twice ? 31 : 17);
+    let x = g.columns.name[0];
+    pen.font(11);
+    if (silent.length) {
       c.fillStyle = mix(ink.line, ink.paper, 0.5);
-      const at = y + (twice ? 31 : 17);
-      c.fillRect(g.columns.name[0], at - 9, 9, 9);
+      c.fillRect(x, third - 9, 9, 9);
       c.fillStyle = ink.soft;
-      pen.font(11);
-      pen.text(speech.line(g.wide ? "share_of_zeros" : "zero_elements"), g.columns.name[0] + 14, at);
+      x += 26 + pen.text(speech.line(g.wide ? "share_of_zeros" : "zero_elements"), x + 14, third);
     }
+    if (g.wide && broken.length) {
+      c.fillStyle = ink.bad;
+      pen.text(`✗ ${speech.line("broken_elements")}`, x, third);
+    }
+    const beside = !g.columns.weights || g.wide; // the scales of the pictures lie at the ends of the lines above
+    if (beside) x = g.columns.name[0] + labels + 8;
+    const after = drawScale(x, beside ? y : third, false);
+    if (twice) drawScale(beside ? x : after + 12, beside ? y + 14 : third, true);
     if (!spread.length && !returned.length) return;
     c.fillStyle = ink.run;
     pen.font(11);
@@ -321,6 +330,24 @@ function scoreOf(atlas, canvas, pen) {
     c.fillStyle = ink.grad;
     pen.text(`1e${b[1]}`, g.right + 8, top + 10);
     pen.text(`1e${b[0]}`, g.right + 8, base);
+  }
+
+  /** The colours of the pictures, from below zero to above. Where it ends. @param {number} x @param {number} y @param {boolean} back */
+  function drawScale(x, y, back) {
+    const { ink } = atlas;
+    const { c } = pen;
+    const [high, wide] = [back ? ink.grad : ink.run, g.columns.weights ? 24 : 16];
+    pen.font(11);
+    c.fillStyle = high;
+    const from = x + pen.text(back && g.columns.weights ? "∂ −" : "−", x, y) + 3;
+    const colours = c.createLinearGradient(from, 0, from + wide, 0);
+    [ink.below, ink.zero, high].forEach((color, i) => colours.addColorStop(i / 2, color));
+    c.fillStyle = colours;
+    c.fillRect(from, y - 9, wide, 9);
+    c.strokeStyle = c.fillStyle = high;
+    c.lineWidth = 1;
+    c.strokeRect(from + 0.5, y - 8.5, wide - 1, 8);
+    return from + wide + 3 + pen.text("+", from + wide + 3, y);
   }
 
   function drawPlayhead() {

@@ -259,9 +259,11 @@ function explore(model, el) {
     const tensor = m.tensors[node.out];
     const about = { name: fullName(m, node), kind: kindOfNode(atlas, node), step: k + 1, count };
     if (step.back) return bar.say(speech.pair("said_back", { ...about, norm: normOf(speech, portraitOf(m, tensor.g)) }), "grad");
-    const reads = m.data.operators.slice(node.a, node.b).flatMap((op) => op.reads).filter((x) => x < node.a);
+    const reads = m.data.operators.slice(node.a, node.b).flatMap((op) => op.reads).filter((x) => x < node.a || x >= node.b);
     const shapes = [...new Set(reads.map((x) => shapeOf(atlas, x)))].slice(0, 3).join(", ") || "·";
-    bar.say(speech.pair("said_forward", { ...about, reads: shapes, gives: shapeOf(atlas, node.out), spread: figure(portraitOf(m, tensor.v)?.std), ms: lasting(node.sum.ms) }), "run");
+    const value = portraitOf(m, tensor.v);
+    const what = isNumber(tensor) ? `y = ${figure(value?.mean)}` : `σ ${figure(value?.std)}`;
+    bar.say(speech.pair("said_forward", { ...about, reads: shapes, gives: shapeOf(atlas, node.out), what, ms: lasting(node.sum.ms) }), "run");
   }
 
   function told() {

@@ -175,5 +175,6 @@ def _find_slowest(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) ->
         op = max((each[k][key], k) for k in parts[i])[1]
         said = ", ".join(en for en, _ in texts.values()), "、".join(zh for _, zh in texts.values())
         name = nodes[i].get("name") or operators[op]["op"]
+        name = f"{name} {nodes[i]['kind']}".strip() if name.isdigit() else name
         found.append(_finding("explorer_shares", op, False, name=name, shares=said) | {"node": i})
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from viz.words.text import row_text
 
@@ -63,7 +64,7 @@ def module_tree(
     _find_rounds(root, computes)
     root.parts = [_simplified(part) for part in root.parts]
     _unwrap(root)
-    _fold(root, lines)
+    _fold(root, lines, computes)
     return root
 
 
@@ -214,18 +215,18 @@ def _without_number(name: str) -> str:
     return re.sub(r" \(\d+\)$|[=_.]?\d+$", "", name)
 
 
-def _fold(module: Module, lines: Sequence[str]) -> None:
+def _fold(module: Module, lines: Sequence[str], computes: Sequence[str]) -> None:
     """Fold what has too many parts: equal neighbours, then operators of one line, then runs."""
     module.repeats = _uniform(module)
     if len(module.parts) > MOST and not module.repeats:
         module.parts = _equal_neighbours(module.parts)
         if len(module.parts) > MOST:
-            module.parts = _group_by_lines(module.parts, lines)
+            module.parts = _group_by_lines(module.parts, lines, computes)
         while len(module.parts) > MOST + MOST // 2:
             module.parts = _in_runs(module.parts)
     for part in module.parts:
         if isinstance(part, Module):
-            _fold(part, lines)
+            _fold(part, lines, computes)
 
 
 def _equal_neighbours(parts: Sequence[Module | int]) -> list[Module | int]:
@@ -253,33 +254,34 @@ def _kind(part: Module | int) -> str:
     return "" if isinstance(part, int) else part.kind or _without_number(part.name)
 
 
-def _group_by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Module | int]:
+def _group_by_lines(
+    parts: Sequence[Module | int], lines: Sequence[str], computes: Sequence[str]
+) -> list[Module | int]:
     """Group neighbouring operators of one line of code, named after its result."""
-    found: list[Module | int] = []
-    for part in parts:
-        last = found[-1] if found else None
+
+    def line_of(part: Module | int) -> str:
         line = lines[part] if isinstance(part, int) else ""
-        line = line if line.partition("\n")[2].strip() else ""
-        if line and isinstance(last, Module) and last.kind == line:
-            last.parts.append(part)
-        elif line:
-            found.append(Module(assigned_name(line), line, [part]))
-        else:
-            found.append(part)
-    for i, part in enumerate(found):
-        if isinstance(part, Module) and "\n" in part.kind:
-            part.kind = ""
-            found[i] = part.parts[0] if len(part.parts) == 1 else part
+        return line if line.partition("\n")[2].strip() else ""
+
+    found: list[Module | int] = []
+    for line, neighbours in groupby(parts, line_of):
+        group = list(neighbours)
+        kinds = {computes[part].partition(" ")[0] for part in group if isinstance(part, int)}
+        name = assigned_name(line, f"{kinds.pop()} × {len(group)}" if len(kinds) == 1 else "")
+        found += [Module(name, "", group)] if line and len(group) > 1 else group
     return found if len(found) > 1 else list(parts)  # a group of all of them folds nothing
 
 
-def assigned_name(line: str) -> str:
-    """Return what a line of code assigns: "h" for "h = x + y"; else the line itself, cut short."""
+def assigned_name(line: str, otherwise: str = "") -> str:
+    """Return what a line of code assigns: "h" for "h = x + y"; else the line itself, cut short.
+
+    otherwise: the name of a line that assigns nothing.
+    """
     text = line.rpartition("\n")[2].strip()
     found = re.match(r"([A-Za-z_][\w.]*(?:, *[A-Za-z_]\w*)*) *[-+*/@]?= *[^=]", text)
     if found:
         return found[1]
-    text = text.removeprefix("return ")
+    text = otherwise or text.removeprefix("return ")
     return text if len(text) <= 24 else text[:23] + "…"
 
 
