@@ -22,6 +22,7 @@ from viz.charts import Chart, chart_style, curves
 from viz.charts.caption import spread
 from viz.charts.chart import PHONE, SCREEN, WIDE
 from viz.charts.image import size_of
+from viz.page.stored import ROOM
 from viz.picture import theme
 from viz.picture.style import COLORS, CURVES, GRADIENTS, MODES
 
@@ -228,13 +229,23 @@ def test_a_mode_has_its_colour_in_every_chart_and_no_other_line_has_it() -> None
 
 
 def test_of_lines_that_coincide_each_is_seen() -> None:
-    same = [2.0, 1.0, 0.5]
-    widths = [
-        line.get_linewidth()
-        for line in drawn(series={"a": same, "b": [5, 4, 3], "c": same}).get_lines()
-    ]
+    series = {"a": [2.0, 1.0, 0.5], "b": [5, 4, 3], "c": [2.0, 1.0, 0.501]}
+    widths = [line.get_linewidth() for line in drawn(series=series).get_lines()]
     assert widths[0] >= widths[2] + 3, "on both sides of the one above it"
     assert widths[1] == widths[2]
+
+
+def test_equal_curves_are_one_with_all_their_names() -> None:
+    same = [2.0, 1.0, 0.5]
+    axes = drawn(series={("a", "甲"): same, "b": [5, 4, 3], ("c", "丙"): same})
+    assert [line.get_label() for line in axes.get_lines()] == ["a and c", "b"]
+    assert "a and c 0.5" in [text.get_text() for text in axes.texts]
+
+
+def test_a_page_to_read_has_a_chart_for_a_phone_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "<source" not in chart()._repr_mimebundle_()["text/html"]
+    monkeypatch.setenv(ROOM, "300000")
+    assert chart()._repr_mimebundle_()["text/html"].count("<source") == 4
 
 
 def drawing(shown: Chart, i: int) -> str:

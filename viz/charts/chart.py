@@ -7,6 +7,7 @@ back end and settings are never touched.
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from viz.assets import source
 from viz.charts.caption import AXES, SPACED, align, folded, is_slim
 from viz.charts.image import BROAD, NARROW, as_image
 from viz.page.document import DARK, FONT, LIGHT, Document, table_html
+from viz.page.stored import ROOM
 from viz.picture import mpl
 from viz.picture.fonts import font_face
 from viz.picture.style import UNDATED, chart_style
@@ -113,7 +115,7 @@ class Chart(Document):
         return figure
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self._text(), "text/html": self._shown(phone=False)}
+        return {"text/plain": self._text(), "text/html": self._shown(phone=ROOM in os.environ)}
 
     def _page(self) -> tuple[Pair, str]:
         return self.title, self._shown(phone=True)

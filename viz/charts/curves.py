@@ -41,6 +41,16 @@ class Lines:
     gradient: bool = False  # shades of orange, as everywhere
 
     @property
+    def drawn(self) -> list[tuple[Pair, Values]]:
+        """The lines to draw: of equal ones the first, with the names of all."""
+        found: dict[bytes, tuple[Pair, Values]] = {}
+        for name, values in self.lines:
+            (one, other), _ = found.get(key := values.tobytes(), (("", ""), values))
+            named = (f"{one} and {name[0]}", f"{other}、{name[1]}") if one else name
+            found[key] = named, values
+        return [*found.values()]
+
+    @property
     def claim(self) -> Pair:
         """What one sees in it, as the numbers have it."""
         found = _describe_ends(self.lines, self.logy)
@@ -169,13 +179,14 @@ def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair, fi
 
 
 def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair, ticks: Sequence[int]) -> None:
-    names = [(f"{n[i]} {spoken(float(v[-1]))}", v) for n, v in part.lines]
-    colors = colors_of([n[0] for n, _ in part.lines])
+    drawn = part.drawn
+    names = [(f"{n[i]} {spoken(float(v[-1]))}", v) for n, v in drawn]
+    colors = colors_of([n[0] for n, _ in drawn])
     if part.gradient:
         colors = [GRADIENTS[k % len(GRADIENTS)][0] for k in range(len(names))]
     axes.yaxis.set_major_locator(mpl.MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     wide = 1.5 + HALO * np.array(_cover_counts([v for _, v in names], part.logy))
-    for k, (name, values) in enumerate(part.lines):
+    for k, (name, values) in enumerate(drawn):
         at = np.unique([*range(0, len(values), -(-len(values) // POINTS)), len(values) - 1])
         last = len(at) - 1
         shift = k * max(1, last // len(ticks)) // len(names) if max(wide) > HALO else 0

@@ -124,9 +124,7 @@ def _name(node: Node) -> str:
 def graph_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = True) -> Graph:
     """Build the graph of a function's value, and with `backward` of its gradients."""
     with mg.Graph() as graph, mg.enable_grad():
-        nodes = [
-            mg.placeholder(f"x{i}", shape=a.shape, dtype=a.dtype) for i, a in enumerate(arrays, 1)
-        ]
+        nodes = [mg.placeholder(f"x{i}", a.shape, a.dtype) for i, a in enumerate(arrays, 1)]
         if not backward:
             return mg.build_graph(nodes, model(*nodes))
         loss = _sum_outputs(model(*nodes))

@@ -173,9 +173,8 @@ def _draw_plan(axes: mpl.Axes, planned: Planned, i: int) -> None:
     top = max(int(planned.alive.max(initial=1)), planned.arena)
     scale, unit = _byte_unit(top)
     steps = np.arange(planned.begin, len(planned.alive) + 1)
-    alive, held = (
-        np.append(x, x[-1:])[planned.begin :] / scale for x in (planned.alive, planned.held)
-    )
+    both = planned.alive, planned.held
+    alive, held = (np.append(x, x[-1:])[planned.begin :] / scale for x in both)
     results: dict[str, Any] = {"facecolor": CARD, "edgecolor": SOFT, "hatch": "\\\\\\\\", "lw": 0.8}
     axes.set_ylim(0, top / scale * 1.18)  # room for the names
     label, peak = row("chart_line_results")[i], int(np.argmax(alive - held))

@@ -289,9 +289,7 @@ class Board(Page):
             parts.append(as_image(svg, both(panel.title)))
         parts += [bilingual(panel.message, "div")] if panel.message else []
         if panel.code:
-            code = "\n".join(
-                f"{MARKS[kind].sign if kind else ' '} {line}" for kind, line in panel.code
-            )
+            code = "\n".join(f"{MARKS[k].sign if k else ' '} {line}" for k, line in panel.code)
             parts.append(f"<pre>{escape(code)}</pre>")
         return f'<figure style="margin:0;max-width:100%">{"".join(parts)}</figure>'
 

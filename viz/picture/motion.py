@@ -90,9 +90,7 @@ def along(way: Sequence[Point], part: float) -> Point:
 def animated_svg(film: Scenes) -> tuple[str, str]:
     """Return an SVG drawing that plays once and stops at its end, and the rules it needs."""
     names = dict.fromkeys(name for _, parts in film.parts for name in parts)
-    inside = "".join(
-        _spans([(at, parts.get(name, "")) for at, parts in film.parts]) for name in names
-    )
+    inside = "".join(_spans([(at, parts.get(x, "")) for at, parts in film.parts]) for x in names)
     moving, rules = [], [PLAYS]
     for i, trip in enumerate(film.trips):
         steps = [(k / WAYPOINTS, along(trip.way, k / WAYPOINTS)) for k in range(WAYPOINTS + 1)]
@@ -109,10 +107,8 @@ def animated_svg(film: Scenes) -> tuple[str, str]:
 def _spans(shown: Sequence[tuple[float, str]]) -> str:
     """Return one part through all pictures: each text from when it appears to the next."""
     found = [entry for i, entry in enumerate(shown) if not i or entry[1] != shown[i - 1][1]]
-    ends = [at for at, _ in found[1:]]
-    return "".join(
-        _span(svg, at, end) for (at, svg), end in zip(found, [*ends, None], strict=True) if svg
-    )
+    ends = [*(at for at, _ in found[1:]), None]
+    return "".join(_span(svg, at, end) for (at, svg), end in zip(found, ends, strict=True) if svg)
 
 
 def _span(svg: str, start: float, end: float | None) -> str:
@@ -258,9 +254,7 @@ def mp4(film: Scenes, dark: bool) -> bytes:
     if program is None:
         raise RuntimeError(row_text("no_ffmpeg", command=install_command("ffmpeg", "ffmpeg.org")))
     painting = _Painting(film, dark)
-    wide, high = (
-        n - n % 2 for n in painting.layers.size
-    )  # as its colours ask, one for four pixels
+    wide, high = (n - n % 2 for n in painting.layers.size)  # a colour is that of four pixels
     command = [program, "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{wide}x{high}", "-r", str(RATE), "-i", "-", "-pix_fmt", "yuv420p"]
     with tempfile.TemporaryDirectory() as folder:

@@ -222,9 +222,8 @@ def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Run) -> Panel:
     held = {k: value for k, value in run.values.items() if k in shown_ids and k not in run.steps}
     notes = {k: value.short for k, value in held.items()}
     notes |= {k: f"{count}×" for k, count in run.steps.items()}
-    return Panel(
-        title, way.picture, marks, notes, held, message=_joined(keys, "about_", "; ", "；")
-    )
+    about = _joined(keys, "about_", "; ", "；")
+    return Panel(title, way.picture, marks, notes, held, message=about)
 
 
 def _mark_baked(drawn: Picture, run: Run, eager: Run) -> dict[str, str]:
