@@ -6,6 +6,7 @@ at its end, where it still says which of the two graphs was built once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -171,23 +172,31 @@ class Layout:
 
     @property
     def row(self) -> float:
-        return 48 if self.phone else ROW
+        return 36 if self.phone else ROW
+
+    @property
+    def head(self) -> float:
+        return 34 if self.phone else HEAD
 
     @property
     def top(self) -> float:
         """Where the rows begin, from the top of a lane."""
-        return HEAD + (172 if self.phone else 0)
+        return self.head + (106 if self.phone else 0)
 
     @property
     def high(self) -> float:
-        return self.top + 3 * self.row + FOOT
+        return self.top + 3 * self.row + (33 if self.phone else FOOT)
 
     def cards(self) -> dict[str, Spot]:
         """The places of x, ×, + and of the constant."""
         gap = 18 if self.phone else 16
         wide = (self.graph - 2 * gap) / 3
-        found = {op: Spot(12 + i * (wide + gap), HEAD + 18, wide, 54) for i, op in enumerate("x×+")}
-        return {**found, "3": Spot(found["×"].x, HEAD + 92, wide, 34)}
+        y, high, below, low = (14, 44, 74, 28) if self.phone else (18, 54, 92, 34)
+        spots = (Spot(12 + i * (wide + gap), self.head + y, wide, high) for i in range(3))
+        found = dict(zip("x×+", spots, strict=True))
+        inset = 14 if self.phone else 0  # there are words beside it
+        spot = Spot(found["×"].x + inset, self.head + below, wide - inset, low)
+        return {**found, "3": spot}
 
 
 def at(column: float) -> float:
@@ -205,7 +214,7 @@ class Drawn:
         self.spoken = 1 if language == "zh" else 0
         self.columns = max(len(staff.columns) for staff in staffs)
         self.column = (layout.width - layout.axis - 12) / self.columns
-        self.radius = min(13.0, self.column * 0.42)
+        self.radius = 11.0 if layout.phone else min(13.0, self.column * 0.42)
 
     def say(self, key: str, *about: object) -> str:
         return escape(WORDS[key][self.spoken].format(*about))
@@ -223,9 +232,10 @@ class Drawn:
             f'<path class="hair" d="M0 {(i + 1) * (high + 1):g}H{self.layout.width}"/>'
             for i, staff in enumerate(self.staffs)
         ]
-        key = 2 * (high + 1) + 24
-        whole = key + (66 if self.layout.phone else 14)
-        end = _words("b run", 12, whole - 14, self.say("equal"))
+        phone = self.layout.phone
+        key = 2 * (high + 1) + (20 if phone else 24)
+        whole = key + (54 if phone else 14)
+        end = _words("b run", 12, whole - (10 if phone else 14), self.say("equal"))
         last = self.key(key) + (_when(end, at(self.columns)) if self.equal else "")
         uncovered = _rect("sweep", 0, 0, self.x(self.columns - 0.5), high)
         sweep = f'<clipPath id="past">{uncovered}</clipPath>'
@@ -248,7 +258,7 @@ class Drawn:
         x, found = 12.0 if phone else 0.37 * self.layout.width, ""
         for name, sign in looks.items():
             if phone and name == "held":
-                x, y = 12.0, y + 26
+                x, y = 12.0, y + 22
             beside = {"held": 31, "waits": 31, "now": 12}.get(name, 23)
             found += f'<g transform="translate({x:g} {y - 4:g})">{sign}</g>'
             found += _words("soft", x + beside, y, self.say(name))
@@ -260,7 +270,7 @@ class Drawn:
         name = f'<tspan class="b name">{self.say(kind)}</tspan>'
         system = f'<tspan class="soft" dx="10">{self.say(f"{kind}_as")}</tspan>'
         system = "" if self.layout.phone else system
-        head = _words("", 12, 29, name + system)
+        head = _words("", 12, self.layout.head - (11 if self.layout.phone else 15), name + system)
         return head + self.tally(staff) + self.graph(staff) + self.rows(staff)
 
     def tally(self, staff: Staff) -> str:
@@ -277,7 +287,8 @@ class Drawn:
                 f'<tspan dx="4">{self.say(key)}</tspan>'
                 for key, look, number in zip(keys, ("built", "run"), numbers, strict=True)
             )
-            found.append(_when(_words("soft", self.layout.width - 12, 29, told, "end"), start, end))
+            y = self.layout.head - (11 if self.layout.phone else 15)
+            found.append(_when(_words("soft", self.layout.width - 12, y, told, "end"), start, end))
         return "".join(found)
 
     # the graph
@@ -305,7 +316,7 @@ class Drawn:
                     plan = self.card(sign, cards[sign], "")
                     found.append(_when(plan, at(start), at(column)) if column > start else "")
                 found.append(_when(then, at(column), until))
-        word = _words("b", 12, HEAD + 148, self.say(*staff.kept()))
+        word = self.fate(*staff.kept())
         begins = at(phases[-1][2] + 1)
         if dynamic:
             last = {names[n.nodes[-1]]: n.value for _, n in list(staff.notes())[-3:]}
@@ -314,6 +325,16 @@ class Drawn:
             gone = f'<g class="past">{self.links("×")}{self.links("+")}</g>{gone}'
             found.append(_when(self.ghosts(len(phases) - 1) + gone, begins))
         return "".join(found) + _when(word, begins)
+
+    def fate(self, key: str, count: int) -> str:
+        """What becomes of the graphs; on a phone in two lines, beside the constant."""
+        said, lay = self.say(key, count), self.layout
+        if not lay.phone:
+            return _words("b", 12, lay.head + 148, said)
+        lines = re.split("(?<=[,，]) ?", said)
+        return "".join(
+            _words("b small", 12, lay.head + 84 + 17 * i, s) for i, s in enumerate(lines)
+        )
 
     def card(self, sign: str, spot: Spot, value: str, look: str = "") -> str:
         x, y, wide, high = spot
@@ -327,13 +348,15 @@ class Drawn:
         cards = self.layout.cards()
         one, two, three, held = (cards[key] for key in ("x", "×", "+", "3"))
         if sign == "×":
-            ways = [f"M{one.x + one.wide:g} {one.y + dy:g}H{two.x - 4:g}" for dy in (19, 35)]
+            middle = one.y + one.high / 2
+            ways = [f"M{one.x + one.wide:g} {middle + dy:g}H{two.x - 4:g}" for dy in (-8, 8)]
             return "".join(f'<path class="arrow" d="{way}"/>' for way in ways)
         if sign == "+":
-            up, side = three.x + three.wide / 2, held.y + 17
+            up, side = three.x + three.wide / 2, held.y + held.high / 2
+            middle, below = two.y + two.high / 2, three.y + three.high + 4
             ways = [
-                f"M{two.x + two.wide:g} {two.y + 27:g}H{three.x - 4:g}",
-                f"M{held.x + held.wide:g} {side:g}Q{up:g} {side:g} {up:g} {three.y + 58:g}",
+                f"M{two.x + two.wide:g} {middle:g}H{three.x - 4:g}",
+                f"M{held.x + held.wide:g} {side:g}Q{up:g} {side:g} {up:g} {below:g}",
             ]
             card = self.card("3", held, "", "given")
             return "".join(f'<path class="arrow" d="{way}"/>' for way in ways) + card
@@ -357,12 +380,12 @@ class Drawn:
             line = lay.axis if lay.phone else left + CODE * 1.066 * len(row.label) + 8
             behind.append(f'<path class="hair" d="M{line:g} {y:g}H{lay.width - 12}"/>')
             lit = _rect("lit", left - 6, y - 14, line - left, 28)
-            beside = self.x(i - 0.4) + 4 if i else 12.0  # on a phone: between two stairs
-            base, where = (y - self.radius - 9, beside) if lay.phone else (y + 5, left)
+            beside = self.x(i - 0.4) + 8 if i else 12.0  # on a phone: between two stairs
+            base, where = (y - self.radius - 3.5, beside) if lay.phone else (y + 5, left)
             for column, note in staff.notes():
                 if note.row == i and not lay.phone and note.kind != "run":
                     names.append(_when(lit, at(column), at(column + 1)))
-            ground = _rect("cover", where - 1, base - 12, CODE * len(row.label) + 2, 16)
+            ground = _rect("cover", where - 1, base - 9, CODE * len(row.label) + 2, 11)
             names.append(ground if lay.phone else "")
             look = "code slim" if lay.phone else "code"
             names.append(_words(look, where, base, escape(row.label)))
@@ -376,7 +399,7 @@ class Drawn:
                 past.append(self.line("waits", life.row, self.x(start), self.x(begins)))
             past.append(self.line("lives", life.row, self.x(begins), end))
         notes = list(staff.notes())
-        foot = lay.top + 3 * lay.row + (10 if lay.phone else 6)
+        foot = lay.top + 3 * lay.row + (4 if lay.phone else 6)
         for kind, start, end in staff.phases():
             spots = [(c, f"{self.x(c):g} {self.y(n.row):g}") for c, n in notes if start <= c <= end]
             for (_, one), (column, other) in pairwise(spots):

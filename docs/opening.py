@@ -42,6 +42,7 @@ KEYS = {  # what a mark looks like, its name, and how wide it is
     "held": ('<path class="mg-life" d="M0,0L20,0"/>', "key_held", 20),
 }
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
+TITLES = {"tape": "y = x * x + 3, x = 5", "two_runs": "y = w * x"}  # below a heading that says it
 COLUMN = 736  # pixels of a column of text on a page
 SLIM = 340, 372  # pixels that are asked of a picture for a phone, and that it may have
 
@@ -96,7 +97,9 @@ def films() -> dict[str, str]:
     for language in languages:
         for film in (fan_out, tape, two_runs):
             for made, width in ((large, 0), (slim, SLIM[0])):
-                made[f"{film.__name__}_{language}.svg"] = played(film(language), width)
+                made[f"{film.__name__}_{language}.svg"] = played(
+                    film(language), width, TITLES.get(film.__name__, "")
+                )
         large[f"diamond_{language}.svg"] = diamond(language)
     files = {name: in_our_letters(svg) for name, svg in large.items()}
     for name, svg in slim.items():
@@ -112,8 +115,11 @@ def films() -> dict[str, str]:
     return files
 
 
-def played(animation: viz.Animation, width: int) -> str:
-    """The animation, laid out for so many pixels if any are given, with what its marks mean."""
+def played(animation: viz.Animation, width: int, title: str) -> str:
+    """The animation, laid out for so many pixels if any are given, with what its marks mean.
+
+    title: what it is headed with in place of the mode.
+    """
     player, language = animation.player, animation.language
     if width:
         order = orders(player.films, player.links)
@@ -121,6 +127,8 @@ def played(animation: viz.Animation, width: int) -> str:
     svg = animation.svg.replace("</style>", f"{CODE}</style>", 1)
     # A title begins like one.
     svg = re.sub(r'(class="mg-title"[^>]*>)(\w)', lambda m: m[1] + m[2].upper(), svg)
+    if title:
+        svg = re.sub(r'(class="mg-title"[^>]*>)[^<]*', rf"\g<1>{title}", svg)
     kinds = {mark(note) for film in player.films for note in score(film).notes}
     svg = explained(svg, [key for key in KEYS if key in kinds | {"held"}], language)
     return svg if width else scaled(svg)

@@ -198,6 +198,8 @@ def test_the_opening_picture_says_what_was_recorded(opening: dict[str, Any]) -> 
     assert list(static.phases()) == [("build", 0, 2), *(("run", i, i + 2) for i in (3, 6, 9))]
     svg = opening["picture"]("en")
     assert "bit for bit" in svg
+    phone = opening["picture"]("en", 360, phone=True)
+    assert 'viewBox="0 0 360 638"' in phone, "whole on a phone of 844 px, below its heading"
     unequal = opening["Drawn"]([dynamic, static], opening["Layout"](760), "en", equal=False)
     assert "bit for bit" not in unequal.svg()
 
