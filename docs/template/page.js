@@ -61,6 +61,18 @@ document.querySelectorAll(".mg-ask-question, h2, h3").forEach((head) => {
   }
 });
 
+// Nor does one begin with the mark after code.
+document.querySelectorAll(".mg-ask code").forEach((code) => {
+  const after = code.nextSibling;
+  const [mark] = /^[.,:;?!)，。：；？！）、]+/.exec(after?.data ?? "") ?? [];
+  if (!mark) return;
+  const kept = document.createElement("span");
+  kept.className = "mg-ask-kept";
+  code.before(kept);
+  kept.append(code, mark);
+  after.data = after.data.slice(mark.length);
+});
+
 // Pictures play once; another address of the same picture plays it again. Those who ask for less
 // motion have the end before them until they press: an image doesn't hear what its page is told.
 const MOVES = "(prefers-reduced-motion: no-preference)";

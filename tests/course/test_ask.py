@@ -739,3 +739,18 @@ def test_a_question_has_large_targets_and_is_red_only_where_an_answer_is_wrong(p
     for target in page.locator(".mg-ask li").all():
         assert target.bounding_box()["height"] >= 44
     assert page.locator(".mg-ask-verdict").inner_text().startswith("✗ Not quite.")
+
+
+@pytest.mark.browser
+def test_no_line_of_a_question_begins_with_the_mark_after_code(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.set_content(alive(ask.quiz("L07.1", "L07.2")))
+    kept = page.locator("legend [lang=en] .mg-ask-kept")
+    long = "x = placeholder(shape=(None, 784))."
+    assert kept.all_inner_texts() == ["scaled", "centred", "spread.", "scaled.", long]
+    ends = "e => [e.lastChild, e.firstChild].map(n => { const r = document.createRange();"
+    ends += "r.selectNode(n); return r.getBoundingClientRect().bottom; })"
+    for one in kept.all()[2:]:
+        mark, code = one.evaluate(ends)
+        assert abs(mark - code) < 8
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -353,6 +353,10 @@ def test_code_unfolds_questions_answer_and_paper_shows_what_is_read(made: Path, 
     assert page.locator("details.code[open]").count() == 2, "those that the text tells one to read"
     page.get_by_role("button", name="Show all code").click()
     assert page.locator("details.code[open]").count() == code.count()
+    begins = "all => all.map(code => code.nextSibling?.data?.[0])"
+    marks = page.locator(".mg-ask :not(.mg-ask-kept) > code").evaluate_all(begins)
+    assert marks
+    assert not {*".,:;?!)，。：；？！）、"} & {*marks}, "no line begins with a mark"
     option = page.locator(".mg-ask details").first
     option.locator("summary").click()
     assert re.match("[✓✗] ", option.locator(".mg-ask-verdict").inner_text())

@@ -1,6 +1,7 @@
 // Questions: radio buttons or lines to put in order. The kernel judges, this file only shows.
 let count = 0;
 const EQUATION = / (?=[=*×+−<>] )|(?<= [=*×+−<>]) |(?<=\(-?\d,) (?=-?\d)/g; // spaces in an equation or a shape, at which no line ends
+const TICKED = /`([^`]*)`([.,:;?!)，。：；？！）、]*)/; // code, and the mark after it, with which no line begins
 
 // Text in both languages; what stands between backticks is code. Nothing is parsed as HTML.
 function speak(parent, pair, tag = "span") {
@@ -8,11 +9,13 @@ function speak(parent, pair, tag = "span") {
   for (const [lang, text] of halves) {
     const part = document.createElement(tag);
     if (lang) part.lang = lang;
-    text.split("`").forEach((piece, i) => {
-      const code = i % 2 ? document.createElement("code") : null;
-      if (parent.localName === "legend" && !code) piece = piece.replace(EQUATION, "\u00a0");
-      if (code) code.textContent = piece;
-      part.append(code ?? piece);
+    let kept = part;
+    text.split(TICKED).forEach((piece, i) => {
+      if (i % 3 === 1) {
+        kept = make("span", "mg-ask-kept", part);
+        make("code", "", kept).textContent = piece;
+      } else if (i % 3) kept.append(piece);
+      else part.append(parent.localName === "legend" ? piece.replace(EQUATION, "\u00a0") : piece);
     });
     parent.append(part);
   }
