@@ -474,11 +474,12 @@ def test_an_assertion_stops_the_run_and_keeps_variables() -> None:
             session.run(mg.global_variables_initializer())
             assert session.run([y, step], {x: [1, 2]})[1] == 2
             with pytest.raises(
-                mg.AssertionFailed, match=r"x must be positive \(false in 1 element"
+                mg.AssertionFailed,
+                match=r"x must be positive \(the condition is false in 1 element",
             ):
                 session.run([y, step], {x: [1, -2]})
             assert session.value(w) == 2
-    with pytest.raises(mg.AssertionFailed, match=r"\(false in 1 element"):
+    with pytest.raises(mg.AssertionFailed, match=r"\(the condition is false in 1 element"):
         mg.Assert(mg.tensor([True, False, True]))
 
 

@@ -48,7 +48,7 @@ def message_facts(made: Names, engine: ModuleType) -> Names:
     facts |= {f"{word!r} in line 1": word in lines[0] for word in (*WORDS[:5], *SHAPES)}
     shapes = re.findall(r"(?<!\w)\((?:\d+,(?: \d+)?)?\)", text)
     facts["numpy_error in line 1"] = str(made["numpy_error"]).strip() in lines[0]
-    facts["shapes"] = [Unquoted(shape) for shape in shapes if shape in (*SHAPES, "()")]
+    facts["shapes"] = [Unquoted(shape) for shape in shapes if shape in (*SHAPES, "()", "(0, 3)")]
     facts[r"len(text.split('\n'))"] = len(lines)
     for word, found in zip(("built:", "run:"), lines[1:], strict=False):
         facts[f"{word} …"] = found.partition(word)[2].strip()
