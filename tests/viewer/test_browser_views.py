@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import shapes
 from covering import covering
-from looks import FAINT, luminance, unlike
+from looks import CLASHES, FAINT, luminance, unlike
 from shapes import Case
 from views import CHARTS, VIEWS, saved
 
+import minigrad as mg
 import minigrad_lessons as lessons
 import viz
 from viz.charts.chart import PHONE
@@ -158,6 +160,32 @@ def test_small_cards_write_their_numbers_on_the_cells(
 ) -> None:
     shapes.opened(one, saved(name), width)
     assert one.evaluate(WRITTEN) == said
+
+
+@pytest.mark.browser
+def test_small_layers_have_their_names_clear_of_cards_and_arrows(one: Page, tmp_path: Path) -> None:
+    model = mg.nn.Sequential(mg.nn.Linear(64, 16), mg.nn.ReLU(), mg.nn.Linear(16, 10))
+    path = viz.draw(model(mg.ones((10, 64)))).save(tmp_path / "a.html")
+    for width in (770, 390):
+        shapes.opened(one, path, width)
+        names = one.locator(".mg-far .mg-frame-name").all()
+        assert {"linear1", "linear2"} <= {n.text_content() for n in names if n.is_visible()}
+        assert one.evaluate(CLASHES) == []
+
+
+@pytest.mark.browser
+def test_what_was_freed_holds_its_numbers_in_grey(one: Page) -> None:
+    shapes.opened(one, saved("live"), 1440)
+    looks = {"mg-value": "--mg-soft", "mg-sign": "--mg-soft"}
+    for name, token in looks.items():
+        assert one.locator(f".mg-freed .{name}").first.evaluate(
+            """(e, token) => {
+              const probe = document.body.appendChild(document.createElement('i'));
+              probe.style.color = `var(${token})`;
+              return getComputedStyle(e).fill === getComputedStyle(probe).color;
+            }""",
+            token,
+        )
 
 
 @pytest.mark.browser

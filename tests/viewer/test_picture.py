@@ -50,6 +50,13 @@ def test_e5_first_drawing_of_the_course() -> None:
     assert kinds == ["input", "input", "operator", "input", "operator", "operator"]
 
 
+def test_data_is_called_as_in_the_line_that_reads_it() -> None:
+    model, images = mg.nn.Linear(2, 3, seed=0), mg.tensor([[1.0, 2.0]], name="images")
+    labels = mg.tensor([1])
+    loss = mg.cross_entropy(model(images), labels)
+    assert {n.name for n in picture(loss).nodes if n.op == "data"} == {"images", "labels"}
+
+
 def test_what_is_given_is_called_as_its_system_calls_it() -> None:
     """A parameter is what a layer trains, in both modes; a variable is that of TensorFlow 1."""
 

@@ -152,7 +152,8 @@ function nameFrame(g, scale, cards, ways) {
   const fits = places.filter(({ long }) => long <= wide - edge);
   const free = fits.filter(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
   const clear = [...free, ...fits].find(({ from, long }) => !ways.some(({ x, y }) => x > from - edge && x < from + long + edge && y > top && y < low));
-  const { said, end, from, long } = clear ?? free[0] ?? fits[0] ?? { said: "", end: 0, from: left, long: 0 };
+  const crowded = arm || !g.closest(".mg-far") ? (free[0] ?? fits[0]) : undefined; // a small name on a line can't be read
+  const { said, end, from, long } = clear ?? crowded ?? { said: "", end: 0, from: left, long: 0 };
   if (typeof said === "string") text.textContent = said;
   else {
     text.textContent = "";

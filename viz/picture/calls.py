@@ -105,7 +105,8 @@ def source_name(node: BaseNode, index: int) -> str:
         binary = isinstance(line, ast.BinOp)
         said = type(line.op).__name__ if binary else line.func.attr  # "Mult", "tanh"
         name = str(([line.left, line.right] if binary else line.args)[index].id)
-        if said.lower().startswith(node.op.name.lower()) and name[0] != "_":
+        said, op = said.lower().replace("_", ""), node.op.name.lower()
+        if (said.startswith(op) or op.endswith(said)) and name[0] != "_":
             return name
     return ""
 

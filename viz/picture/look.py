@@ -97,6 +97,7 @@ RULES: tuple[Rule, ...] = (
     ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
     ("mg-new", "mg-tip", {"fill": "built"}),
     ("mg-freed", "mg-card", _outline("line", "none", 1.8, DASHES["dotted"])),
+    *(("mg-freed", f"mg-{part}", {"fill": "soft"}) for part in ("sign", "value", "grad", "del")),
     # Where it was born is filled and thick; where it went only has the colour.
     ("mg-bad", "mg-card", {"stroke": "bad", "stroke-width": "1.4", "stroke-dasharray": "none"}),
     ("mg-origin", "mg-card", {"stroke-width": "4"}),
