@@ -73,11 +73,14 @@ class Questions(Document, anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
-        return with_fallback(bundle, self.text, self._page()[1])
+        return with_fallback(bundle, self.text, self._html())
+
+    def _html(self, alone: bool = False) -> str:
+        pairs = zip(self._bank, self.answers, strict=False)
+        return "".join(_question_html(q, a, alone) for q, a in pairs)
 
     def _page(self) -> tuple[Pair, str]:
-        pairs = zip(self._bank, self.answers, strict=False)
-        return _title(self._bank), "".join(_question_html(q, a) for q, a in pairs)
+        return _title(self._bank), self._html(alone=True)
 
 
 def _title(bank: Sequence[Question]) -> Pair:
@@ -120,12 +123,13 @@ def _verdict_text(answer: Any, verdict: Verdict) -> str:
     return f"{MARKS[verdict.right]} {answer} · {word}\n" + bilingual_lines(verdict.text, "  ")
 
 
-def _question_html(question: Question, answer: Any) -> str:
-    """Return a question as HTML that unfolds its feedback without a kernel or a script."""
+def _question_html(question: Question, answer: Any, alone: bool = False) -> str:
+    """Return a question as HTML that unfolds its feedback; if it is alone, with its code."""
     verdict = judge(question, answer)
+    quoted = f"<pre>{escape(question.code)}</pre>" if alone and question.code else ""
     question_html = (
         f'<div class="mg-ask-question"><span class="mg-ask-id">{escape(question.id)}</span> '
-        f"{bilingual(question.text)}</div>"
+        f"{bilingual(question.text)}</div>{quoted}"
     )
     if question.lines:
         lines = "".join(f"<li><code>{escape(line.code)}</code></li>" for line in question.lines)

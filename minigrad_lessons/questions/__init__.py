@@ -62,6 +62,7 @@ class Question:
     options: tuple[Option, ...] = ()
     lines: tuple[Line, ...] = ()
     feedback: Pair = ("", "")  # of an order: why the distractor does not belong
+    code: str = ""  # what it is about, where the lesson quotes it above the question
 
     @property
     def letters(self) -> str:
@@ -252,7 +253,8 @@ def _read_question(data: Mapping[str, Any]) -> Question:
         for line in data.get("line", [])
     )
     feedback = _pair(data["feedback"]) if "feedback" in data else ("", "")
-    return Question(data["id"], data["kind"], _pair(data), options, lines, feedback)
+    code = data.get("code", "").strip()
+    return Question(data["id"], data["kind"], _pair(data), options, lines, feedback, code)
 
 
 @cache

@@ -9,14 +9,17 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from html import escape
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import numpy as np
 import pytest
 from covering import each
 from IPython.lib.pretty import pretty
+from lessons import NOTEBOOKS
 from looks import serious
 
 import minigrad as mg
@@ -121,6 +124,7 @@ SCHEMA: dict[str, Any] = {
         "kind": None,
         "text": TEXT,
         "feedback": TEXT,
+        "code": None,
         "option": {"right": None, "text": TEXT, "feedback": TEXT},
         "line": {"code": None, "needs": None, "distractor": None},
     },
@@ -754,3 +758,20 @@ def test_no_line_of_a_question_begins_with_the_mark_after_code(page):
         mark, code = one.evaluate(ends)
         assert abs(mark - code) < 8
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_saved_question_quotes_the_code_that_its_lesson_quotes_above_it(path, tmp_path):
+    text = ""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            text = cell.source
+        elif found := re.match(r'lessons\.predict\("(.+)"\)', cell.source):
+            question = ask.predict(found[1])
+            code = questions.find_question(found[1], "predict").code
+            halves = re.findall(r'<div lang="\w\w">(.*?)\n</div>', text, re.DOTALL)
+            quoted = [re.findall(r"^```\w+\n(.*?)\n```", half, re.M | re.S) for half in halves]
+            assert {"\n\n".join(blocks) for blocks in quoted} == {code}, found[1]
+            page = question.save(tmp_path / "question.html").read_text("utf-8")
+            assert (f"<pre>{escape(code)}</pre>" in page) is bool(code)
+            assert "<pre>" not in question._repr_mimebundle_()[0]["text/html"], "it stands above"
