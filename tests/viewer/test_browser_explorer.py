@@ -473,6 +473,14 @@ def test_a_number_for_a_name_is_told_with_the_class(width: int, tmp_path: Path, 
     assert " · 0 (Linear): 4×8 → 4×8" in page.locator(".mg-x-said").inner_text()
 
 
+def test_a_card_and_its_row_say_one_time(tmp_path: Path, one: Page) -> None:
+    page = opened(one, explorer_of(numbered, numbered()).save(tmp_path / "a.html"), 770)
+    on: dict[str, set[str]] = {"": set(), "mg-x-score": set()}
+    for canvas, text in page.evaluate("window.texts"):
+        on[canvas] |= {text} if text.endswith((" µs", " ms")) else set()
+    assert on[""] == on["mg-x-score"] != set()
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_legend_has_both_scales_and_zeros_only_where_there_are_many(
     width: int, tmp_path: Path, one: Page, pages: dict[str, Path]

@@ -101,6 +101,13 @@ def test_parameters_are_counted_in_three_digits() -> None:
     assert [_short_count(n) for n in counts] == ["0", "999", "12.3 k", "4 M", "7 G"]
 
 
+def test_rounds_of_numbered_layers_have_a_name() -> None:
+    scopes = [f"{i}: {('Linear', 'Sigmoid')[i % 2]}" for i in range(24)] + ["24: Linear"]
+    made = module_tree("net", scopes, [""] * 25, [kind.partition(": ")[2] for kind in scopes])
+    found = [(p.name, p.count(), p.repeats) for p in made.parts if isinstance(p, Module)]
+    assert found == [("blocks", 24, True), ("24", 1, False)]
+
+
 def test_many_parts_are_folded_by_their_lines() -> None:
     lines = [f"a.py:{i // 4}\nh{i // 4} = f(x)" for i in range(40)]
     made = module_tree("net", [""] * 40, lines, [str(i) for i in range(40)])

@@ -192,7 +192,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindBesideTitle(atlas, node) || shape;
   const marks = bad ? "" : marksOf(atlas, node);
   const told = bad ? speech.line("stopped") : says;
-  const spent = there && node.sum.ms && w >= 140 ? pen.text(lasting(node.sum.ms), x + w, box.y + 35, null, "right") + 6 : 0;
+  const spent = there && node.sum.ms && w >= 140 ? pen.text(lasting(spentBy(m, node, time)), x + w, box.y + 35, null, "right") + 6 : 0;
   const kind = pen.text(told, x, box.y + 35, w - spent);
   c.fillStyle = ink.grad;
   if (marks) pen.text(`· ${marks}`, x + kind + 4, box.y + 35, w - spent - kind - 4);
@@ -335,8 +335,8 @@ function drawFrame(atlas, node, box, alpha) {
   pen.text(titleOf(m, node), box.x + 14, box.y + high / 2 + (small ? -1 : 0), right - box.x - 20);
   pen.font(small ? 11 : 12);
   c.fillStyle = ink.soft;
-  const { params, count, ms } = node.sum;
-  const about = [kindBesideTitle(atlas, node), params ? speech.line("with_parameters", { count: amount(params) }) : "", speech.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)].filter(Boolean);
+  const { params, count } = node.sum;
+  const about = [kindBesideTitle(atlas, node), params ? speech.line("with_parameters", { count: amount(params) }) : "", speech.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(spentBy(m, node, time))].filter(Boolean);
   while (about.length > 1 && c.measureText(about.join(" · ")).width > right - box.x - 20) about.pop(); // none is cut
   pen.text(about.join(" · "), box.x + 14, box.y + high / 2 + (small ? 13 : 17), right - box.x - 20);
 }

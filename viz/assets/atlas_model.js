@@ -114,6 +114,9 @@ function cameBack(m, node, time) {
   return clamp((time - (2 * m.n - node.b)) / (node.b - node.a), 0, 1);
 }
 
+/** How long a node took so far: forward, and back once its gradients have come. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
+const spentBy = (m, node, time) => (cameBack(m, node, time) >= 1 ? node.sum.total : node.sum.ms);
+
 /** Whether a node is what stopped the run, or around it. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
 const hasFailed = (m, node, time) => m.failed >= 0 && time > m.failed && m.failed >= node.a && m.failed < node.b;
 

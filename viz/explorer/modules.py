@@ -142,7 +142,7 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
     end = start + rounds * period
     each = [module.parts[at : at + period] for at in range(start, end, period)]
     made: list[Module | int] = [Module(str(i), name, parts) for i, parts in enumerate(each, 1)]
-    called = {_without_number(p.name) for p in each[0] if isinstance(p, Module)}
+    called = {_without_number(p.name) for p in each[0] if isinstance(p, Module)} - {""}
     outer = Module(called.pop() if len(called) == 1 else "blocks", "", made)
     module.parts[start:end] = made if whole else [outer]
 
