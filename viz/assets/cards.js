@@ -85,7 +85,10 @@ function card(g, members, calls) {
   const whole = Number(g.querySelector(".mg-card")?.getAttribute("width"));
   const done = g.querySelector(".mg-done");
   halo(g);
-  const cells = [...g.querySelectorAll(".mg-cell")].map((cell, i) => ({ g: cell, counts: calls[i] ?? [], seen: {} }));
+  const drawn = [...g.querySelectorAll(".mg-cell")];
+  const left = Math.max(0, calls.length - drawn.length); // out in the middle, where the dots are
+  const cells = drawn.map((cell, i) => ({ g: cell, counts: calls[i < drawn.length >> 1 ? i : i + left] ?? [], seen: {} }));
+  g.classList.toggle("mg-strip", cells.length > 0);
   const title = kind === "group" ? sign : name || sign; // a strip of calls has there what it is given
   if (cells.length < Number(title.match(/ × (\d+)/)?.[1])) parted(g); // each stands for several calls
   return { g, id: g.id, kind, members, counts: calls.flat(), cells, parts, slots, done, whole, sign, title, seen: {} };

@@ -32,8 +32,10 @@ const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
 const [COMB, TOOTH] = [3.5, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of them it takes
+const [PART, SLIT] = [10, 1.5]; // pixels of a part of a band of very many, at least, and between two parts
+const PARTS = [10, 20, 50, 100, 200, 500, 1000]; // marks in a part
 const LONE = 5; // pixels of a mark that is in no band, where others are
-const TURN = 28; // pixels from one turn of what follows on what to the next, at least; else it is cloth
+const TURN = 24; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
 const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
@@ -219,7 +221,7 @@ function staff(place, lane, data) {
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
     /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
   ));
-  const gap = Math.min(1, ...closest(notes));
+  const closer = closest(notes);
   const first = lane === data.lanes[0] && !lane.columns;
   const called = (lane.columns ?? []).map((words) => {
     const column = make("div", "mg-column", lines);
@@ -270,6 +272,7 @@ function staff(place, lane, data) {
       const rows = Math.max(1, lane.rows.length);
       const row = Math.max(0, Math.min(TALLEST, (high - FOOT - brow) / rows));
       const near = nextMark(notes, column, row);
+      const gap = Math.min(lane.columns || 2 * column * 0.43 < DASHED ? 1 : 2, ...closer); // dots have less
       const close = Math.min(gap * column * OVERLAPPED, near * 0.52); // where each shows a number, those of steps in a row may lie on each other's edge
       const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, row * 0.42, Math.max(Math.min(gap * column * 0.43, near * 0.46), close < DASHED ? 0 : Math.min(close, NUMBERED))));
       at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
@@ -279,7 +282,11 @@ function staff(place, lane, data) {
       box.style.setProperty("--mg-rows-from", `${at.top}px`);
       const slim = wide < NARROW_SCORE;
       letters = slim ? fitting(left - 16, SMALL_LETTER) : fitting(left - 28, CODE_LETTER);
-      names.forEach((each, i) => { each.textContent = short(told[i], letters); });
+      names.forEach((each, i) => {
+        const operator = lane.rows[i][2] ?? ""; // says more than code that is cut, if no other row has it
+        const cut = slim && short(told[i], letters).includes("…") && operator.length <= letters && lane.rows.filter(([, , name]) => name === operator).length < 2;
+        each.textContent = short(cut ? operator : told[i], letters);
+      });
       letters = Math.min(slim ? 99 : letters, fitting(wide - name.offsetWidth - tally.offsetWidth - 70, CODE_LETTER));
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));
@@ -323,7 +330,10 @@ function staff(place, lane, data) {
     /** @param {number} index */
     show(index) {
       const now = byStep.get(index) ?? [];
-      parts.past.setAttribute("width", String(index < data.frames.length - 1 ? at.left + at.column * (index + 1) : at.wide));
+      const next = at.left + at.column * (index + 1) - Math.max(0, at.radius + 1.5 - at.column / 2); // a mark may be wider than its column
+      parts.past.setAttribute("width", String(index < data.frames.length - 1 ? next : at.wide));
+      parts.here.replaceChildren();
+      if (!called.length && at.radius >= DOT) for (const note of now) if (note[4] !== "gradient") mark(note, at, parts.here, data);
       parts.lines.setAttribute("width", String(at.left + at.column * (index + (lane.columns ? 1 : 0.5)))); // up to the playhead
       called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
       parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
@@ -418,7 +428,7 @@ const inside = (notes) => Math.min(...notes.filter(drawnLarge).flatMap(([step, ,
 function layers(svg) {
   const rest = shape("g", {}, svg);
   const [lines, past] = [0, 1].map(() => shape("svg", { height: "100%", overflow: "hidden" }, svg));
-  return { rest, lines, past, now: shape("g", { class: "mg-notes-now" }, svg), pointed: shape("g", { class: "mg-notes-pointed" }, svg) };
+  return { rest, lines, past, here: shape("g", {}, svg), now: shape("g", { class: "mg-notes-now" }, svg), pointed: shape("g", { class: "mg-notes-pointed" }, svg) };
 }
 
 /** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */
@@ -547,7 +557,13 @@ function joined(all, at, more, banded) {
     const step = (to - from) / (places.length - 1 || 1);
     if (places.length === 1 && banded) line(from - LONE / 2, to + LONE / 2, y);
     else if (places.length === 1) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
-    else if (step < Math.max(COMB, 1.5 * at.column) || places.some(([x], n) => Math.abs(x - from - n * step) > 1)) line(from - end, to + end, y);
+    else if (step < Math.max(COMB, 1.5 * at.column) || places.some(([x], n) => Math.abs(x - from - n * step) > 1)) {
+      const part = PARTS.find((many) => many * step >= PART && 2 * many <= places.length) ?? places.length;
+      for (let i = 0; i < places.length; i += part) {
+        const last = i + part >= places.length;
+        line(i ? places[i][0] - step / 2 + SLIT / 2 : from - end, last ? to + end : places[i + part][0] - step / 2 - SLIT / 2, y);
+      }
+    }
     else for (const [x] of places) line(x - (step * TOOTH) / 2 + Math.max(0, more), x + (step * TOOTH) / 2 - Math.max(0, more), y);
   }
   return [[alone.join(""), 2 * at.radius], [long.join(""), Math.max(2 * at.radius + 0.1, Math.min(BAND, at.row * 0.5))]];
@@ -569,7 +585,7 @@ function mark(note, at, parent, data) {
   if (double) shape("circle", { cx, cy, r: within }, g);
   if (at.radius < (double ? DOUBLE : DASHED)) g.classList.add("mg-plain");
   if (!drawnLarge(note) || !known || at.radius < DASHED) return;
-  const value = /^(True|False)$/.test(known.short) ? known.short[0] : known.short;
+  const value = /^(True|False)$/.test(known.short) ? known.short[0] : known.short.replace(/^\((.*)\)$/, (_, own) => (/,/.test(own) ? "…" : own)); // of several values no one
   const colours = coded(data, known).replace(/^\w/, "c"); // bars would be too low
   if (colours) {
     const inside = shape("g", { class: "mg-svg mg-colours", transform: `translate(${cx - within} ${cy - within})` }, g);

@@ -100,8 +100,11 @@ function say(parent, pair, tag = "span") {
     const part = make(tag, "", parent);
     if (lang) part.lang = lang;
     const phrases = text.replace(TIES, "\u00a0").split(lang === "zh" ? PHRASES : /(?<=: )(?=∂\S+\/∂)/);
-    if (phrases.length > 1) for (const phrase of phrases) make("span", "mg-phrase", part).textContent = phrase;
-    else part.textContent = phrases[0];
+    if (phrases.length < 2) part.textContent = phrases[0];
+    else for (const phrase of phrases) {
+      make("span", "mg-phrase", part).textContent = phrase.trimEnd();
+      if (/ $/.test(phrase)) part.append(" "); // within it, none is seen at its end
+    }
   });
   return parent;
 }

@@ -166,7 +166,8 @@ def _note_kinds(
         if node in found and {found[node][0], kind} == {"built", "run"}:
             kind = BOTH
         kind = BOTH if (graph, kind, sort) == ("dynamic", "built", "input") else kind
-        found[node] = kind, "constant" if nodes[node].kind == "constant" else sort
+        of, own = nodes[node].kind, {"input": "operator"}.get(sort, sort)  # a result that is read
+        found[node] = kind, of if of == "constant" else sort if of in GIVEN else own
     return found
 
 

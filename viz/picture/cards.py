@@ -305,9 +305,9 @@ def lines_on(picture: swatch.Raster | None) -> int:
     """Return how many lines of numbers fit on the cells of a picture; 0 if they don't."""
     if picture is None or picture.reduction or picture.kind == "tiles":
         return 0
-    cells = picture.cells
-    most = max(wide(f"{v or 0:.2g}", SMALL) for line in cells for v in line) + PAD / 2
-    return len(cells) if len(cells) <= 2 and most * len(cells[0]) <= swatch.WIDE else 0
+    lines = [[re.sub(r"\.\d+e", "e", f"{v or 0:.2g}") for v in line] for line in picture.cells]
+    most = max(wide(number, SMALL - 1) for line in lines for number in line) + PAD / 2
+    return len(lines) if len(lines) <= 2 and most * len(lines[0]) <= swatch.WIDE else 0
 
 
 def _halo(width: int, height: int) -> str:
