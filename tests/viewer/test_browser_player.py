@@ -900,6 +900,57 @@ def test_the_frame_of_a_player_with_the_keys_is_whole(saved: dict[str, Path], pa
         assert len(np.unique(column.reshape(-1, column.shape[-1]), axis=0)) == 1
 
 
+AHEAD = """() => {
+    const past = document.querySelectorAll('.mg-staff-lines > svg:first-of-type > svg')[1];
+    const left = (part) => part.getBoundingClientRect().left;
+    const now = left(document.querySelector('.mg-playhead')) - left(past.ownerSVGElement) + 4;
+    const [edge, ...marks] = [past, ...past.querySelectorAll('.mg-note > circle')];
+    return marks.filter(({ cx: { baseVal: { value } }, r }) =>
+        value > now && value - r.baseVal.value - 1 < edge.width.baseVal.value).length;
+}"""
+
+
+def test_a_loop_on_a_phone_shows_its_numbers_and_no_mark_before_its_step(
+    saved: dict[str, Path], page: Page
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name in ("loop", "e10"):
+        page.goto(saved[name].as_uri())
+        assert not wrong_at_steps(page, AHEAD)
+    page.goto(saved["loop"].as_uri())
+    numbers = set(page.locator(".mg-note text").all_text_contents())
+    assert {"3", "9", "T", "F", "…"} <= numbers
+    assert page.locator(".mg-stairs-run").count()
+
+
+def test_what_repeats_is_seen_in_the_last_cells_of_a_strip_and_in_its_bars(
+    tmp_path: Path, page: Page
+) -> None:
+    x = y = mg.tensor(0.5, requires_grad=True, name="x")
+    for _ in range(30):
+        y = mg.tanh(y) * x
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(viz.step(y).save(tmp_path / "rounds.html").as_uri())
+    page.locator(".mg-steps").fill("76")
+    back = page.locator(".mg-cell").evaluate_all(
+        "cells => cells.map(cell => cell.matches('.mg-cell-back'))"
+    )
+    assert any(back)
+    assert back == sorted(back), "from its end"
+    band = page.locator(".mg-dots-run").first.get_attribute("d")
+    assert band.count("M") == 6, "three parts of ten in each of two rows"
+
+
+def test_a_formula_stands_off_the_colon_before_it(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["e1"].as_uri())
+    page.locator(".mg-steps").fill("3")
+    phrases = page.locator(".mg-caption .mg-phrase:visible")
+    before, formula = (phrases.nth(i).bounding_box() for i in (0, 1))
+    assert before
+    assert formula
+    assert formula["x"] - before["x"] - before["width"] > 2
+
+
 def told(texts: Locator) -> list[str]:
     """What is seen of texts whose words are in both languages, without those that are empty."""
     found = texts.evaluate_all(

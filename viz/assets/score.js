@@ -75,6 +75,7 @@ function score(place, data, { hover }) {
     index = to;
     for (const one of staffs) one.show(to);
     place.style.setProperty("--mg-step", String(to));
+    place.classList.toggle("mg-at-end", to === data.frames.length - 1);
   };
   const draw = () => {
     const wide = place.clientWidth;
