@@ -5,7 +5,7 @@ const SPARE = 14; // pixels that a number may be wider than its card
 const ROUNDED = 5; // beside the name of a reference, whose ends are round
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
-const [THIN, CELL, CELL_OF_ROWS] = [8, 9.2, 12]; // pixels at least of a swatch, of a number on a cell, and of one with others above it
+const [THIN, CELL] = [8, 9.2]; // pixels at least of a swatch, and of a number on a cell
 const [DEL, BETWEEN] = [11, 1.5]; // pixels of the ∂ before a gradient, and from a value to it
 const [NAMED, HIGHER] = [3, 40]; // pixels above the name of a compact card, and below it; and of one that has them
 const INSIDE = 8; // pixels beside a name and its value on a board, if there is room, and more between them
@@ -291,7 +291,7 @@ function brief(g, scale) {
   const back = (/** @type {number} */ i) => slots[i].matches(".mg-of-grad");
   const mute = (/** @type {number} */ i) => without.includes(back(i) ? "back" : "cells");
   for (const [name, of] of /** @type {[string, boolean][]} */ ([["cells", false], ["back", true]]))
-    g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of && !/;/.test(grids[i]))); // a matrix of low rows has its colours alone
+    g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
   const at = `translate(${from + wide / 2} ${above + high / 2}) scale(${1 / scale})`;
   const roomy = slots.length || (strip && pair) || word ? 0 : GENEROUS.find((font) =>
     shown.length * (font + LEADING) + calls + spare <= high * scale && shown.every(({ text }) => written(text) * (font / BRIEF.font) <= room - 4 * BRIEF.edge));
@@ -343,7 +343,7 @@ function cellsOf(grid, { x, y, ...by }, scale, digits) {
   const write = () => rows.flatMap((row, k) => {
     const across = broad / row.length;
     return row.map((number, i) => ({ x: x * scale + (i + 0.5) * across, y: y * scale + (k + 0.5) * down + BRIEF.font * 0.35,
-      text: down < (rows.length > 1 ? CELL_OF_ROWS : CELL) ? "" : rounded(number, across - (number.length > LENGTHY ? 2 : 1) * SIDES, own) }));
+      text: down < CELL ? "" : rounded(number, across - (number.length > LENGTHY ? 2 : 1) * SIDES, own) }));
   });
   write();
   digits.need = Math.min(digits.need, own.need, grid ? ENOUGH : ALL); // a row holds no more of its numbers

@@ -331,10 +331,11 @@ function staff(place, lane, data) {
     /** @param {number} index */
     show(index) {
       const now = byStep.get(index) ?? [];
-      const next = at.left + at.column * (index + 1) - Math.max(0, at.radius + 1.5 - at.column / 2); // a mark may be wider than its column
+      const over = Math.max(0, at.radius + 1.5 - at.column / 2); // a mark may be wider than its column
+      const next = Math.max(0, at.left + at.column * (index + 1) - over);
       parts.past.setAttribute("width", String(index < data.frames.length - 1 ? next : at.wide));
       parts.here.replaceChildren();
-      if (!called.length && at.radius >= DOT) for (const note of now) if (note[4] !== "gradient") mark(note, at, parts.here, data);
+      if (over && !called.length && at.radius >= DOT) for (const note of now) if (note[4] !== "gradient") mark(note, at, parts.here, data);
       parts.lines.setAttribute("width", String(at.left + at.column * (index + (lane.columns ? 1 : 0.5)))); // up to the playhead
       called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
       parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
