@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -260,6 +261,37 @@ def test_both_languages_tell_the_same() -> None:
     english, chinese = viz.branches(e10, [3.0], inputs=INPUTS).text()
     assert "x = -3：即时执行 -4，追踪 -6 ✗，脚本 -4" in chinese
     assert len(english.splitlines()) == len(chinese.splitlines())
+
+
+def halved(x: Any) -> Any:
+    while x > 1:
+        x = x / 2
+    return x
+
+
+def test_a_line_that_was_reached_is_ticked_though_it_computes_nothing() -> None:
+    board = viz.branches(halved, 4.0, inputs=[4.0, 0.5])
+    for scene, ticked in zip(board.scenes, ([1, 2, 3], [1, 3]), strict=True):
+        assert [i for i, (kind, _) in enumerate(scene.panels[0].code) if kind == "ran"] == ticked
+    assert board.scenes[1].panels[0].code[2][0] == "ghost"
+
+
+def test_the_lines_are_collected_without_getting_in_the_way_of_another_tracer() -> None:
+    def tracer(*_: Any) -> None: ...
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        viz.branches(halved, 4.0, inputs=[4.0])
+        found = sys.gettrace()
+    finally:
+        sys.settrace(before)
+    assert found is tracer
+
+
+def test_the_title_of_a_loop_is_about_loops() -> None:
+    assert viz.branches(halved, 4.0, inputs=[4.0]).heading[0].startswith("How often the loop runs")
+    assert viz.branches(e10, [3.0], inputs=INPUTS).heading[0].startswith("Which branch runs")
 
 
 # ---- In the browser -----------------------------------------------------------------------------

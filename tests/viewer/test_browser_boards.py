@@ -318,6 +318,36 @@ def test_a_board_is_seen_whole_at_each_step_and_keeps_its_height(name: str, page
 
 
 @pytest.mark.usefixtures("english")
+@pytest.mark.parametrize("name", ["branches", "branches loop"])
+def test_on_a_phone_cards_have_their_values_and_words_unfold(name: str, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for language in ("en", "zh"):
+        opened(page, views.saved(name), language)
+        lost = "() => document.querySelectorAll('.mg-drawing[data-without~=value]').length"
+        assert not any(at_each_step(page, lost)), language
+        clear = """all => all.every(name => {
+            const [a, b] = [name, name.parentElement.querySelector('.mg-frame')]
+                .map(e => e.getBoundingClientRect());
+            return a.left > b.left && a.right < b.right && a.bottom - 11 > b.top;
+        })"""
+        assert page.locator(".mg-frame-name").evaluate_all(clear), "no frame strikes its name"
+    words = page.locator(".mg-stage > .mg-graph:visible")
+    if name == "branches":
+        assert words.count() == 0
+        return
+    before = page.locator(".mg-board").bounding_box()
+    line = words.locator(".mg-message").bounding_box()
+    words.get_by_role("button").click()
+    assert page.locator(".mg-board").bounding_box() == before
+    told = words.locator(".mg-message").bounding_box()
+    assert line
+    assert told
+    assert told["height"] > line["height"] + 15, "another line, at least"
+    page.set_viewport_size({"width": 770, "height": 780})
+    assert words.get_by_role("button").count() == 0, "all of it is there"
+
+
+@pytest.mark.usefixtures("english")
 def test_a_replay_begins_with_the_first_step(page: Page) -> None:
     opened(page, views.saved("passes"))
     counter = page.locator(".mg-controls output")

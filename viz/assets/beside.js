@@ -56,7 +56,9 @@ function legend({ scenes, signs, legend: words, sheet }, parent) {
   fit(all);
   return (scene) => {
     place.replaceChildren();
-    write(place, kinds(scene));
+    const marks = kinds(scene);
+    box.classList.toggle("mg-blank", !marks.length);
+    write(place, marks);
   };
 }
 

@@ -1,9 +1,10 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
 const CODE = 19.5; // pixels of a line of code
 const PANE = { aside: 24, above: 22, chart: 16, title: 28, about: 24, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
-const GROWN = 1.6; // times its size that a drawing takes which stands beside no other
+const [TITLE, LESS] = [24, 12]; // and of one on a phone: its title, and what it has less around its drawing
+const GROWN = 1.2; // times its size that a drawing takes which stands beside no other
 const SLOW = 1200; // milliseconds of a step
-const COUNTED = /(?<=\d) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=-?\d)|(?<=[,:] \d) (?=[a-z])|(?<=[a-z]) (?=-?[\d.]+(?: [✗!])?,)|(?<=→ \d+) (?=[a-z])|(?<=[a-z]) (?=\d+ →)| (?=→)|(?<=[→·]) /g; // spaces between a number and what it counts or becomes, at which no line ends
+const COUNTED = /(?<=\d) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=-?\d)|(?<=[,:] \d) (?=[a-z])|(?<=[a-z]) (?=-?[\d.]+(?: [✗!])?,)|(?<=→ \d+) (?=[a-z])|(?<=[a-z]) (?=\d+ →)| (?=→)|(?<=→) | (?=·)/g; // spaces between a number and what it counts or becomes, at which no line ends
 const [LEAST, SCANT] = [150, 190]; // pixels of the drawings, however much stands around them, and up to which they are alone
 
 /** @param {{model: Model, el: HTMLElement}} view */
@@ -130,11 +131,20 @@ function show(model, board, root, moved, before) {
     if (!each.some(({ code }) => code.length)) return stage;
     return data.drawings.length ? codes : room;
   };
+  const folding = (/** @type {HTMLElement} */ figure) => { // words in place of a drawing: on a phone a line, until they are asked for
+    const open = button("…", labels.details, figure, () => open.setAttribute("aria-expanded", String(figure.classList.toggle("mg-open"))));
+    open.className = "mg-unfold";
+    open.setAttribute("aria-expanded", "false");
+  };
   const panes = Array.from({ length: most }, (_, i) => {
     const each = eachOf(i);
     return { ...pane(data, parentOf(each), inspect.choose, scale, each), i, need: needs(data, each) };
   });
+  panes.filter(({ figure }) => figure.parentElement === stage).forEach(({ figure }) => folding(figure));
   const seen = (/** @type {SceneData} */ { panels }) => panes.filter(({ figure, i }) => figure.parentElement === room && i < panels.length);
+  const needed = (/** @type {SceneData} */ scene, /** @type {number} */ wide) => seen(scene).map(({ need }) => (
+    wide > PANE.phone || need.height === 1 ? need : { width: need.width - LESS, height: need.height - LESS, fixed: TITLE }
+  ));
   const fresh = renewing();
   let index = Math.min(model.get("index"), scenes.length - 1);
   const rest = index;
@@ -166,12 +176,13 @@ function show(model, board, root, moved, before) {
     if (!wide) return;
     const seenAtOnce = available(board);
     board.style.setProperty("--mg-most", `${seenAtOnce}px`);
+    board.classList.toggle("mg-small", wide <= PANE.phone);
     if (wide !== size[0]) more.open = wide > PANE.phone || !data.sheet;
     const around = board.offsetHeight - room.offsetHeight;
     known = `${board.offsetWidth} ${around}`;
     room.hidden = !room.firstChild;
     if (room.hidden) return;
-    const full = Math.max(...scenes.map((scene) => packed(seen(scene).map(({ need }) => need), wide, 1e5).needed));
+    const full = Math.max(...scenes.map((scene) => packed(needed(scene, wide), wide, 1e5).needed));
     const kept = before?.wide === board.offsetWidth ? before.high - around : 0;
     const chart = wide > PANE.phone ? 0 : Math.max(0, ...panes.map(({ need }) => (need.whole ? need.fixed : 0))); // beside which a drawing has room of its own
     size = [wide, kept || Math.max(chart ? Math.min(Math.ceil(full), chart + LEAST) : LEAST, Math.min(Math.ceil(full), seenAtOnce - around))];
@@ -181,7 +192,7 @@ function show(model, board, root, moved, before) {
   };
   const settle = () => {
     const now = seen(scenes[index]);
-    const { spots } = packed(now.map(({ need }) => need), size[0], size[1]);
+    const { spots } = packed(needed(scenes[index], size[0]), size[0], size[1]);
     now.forEach(({ figure }, k) => {
       for (const [name, part] of Object.entries(spots[k])) {
         figure.style.setProperty(name, `${(100 * part).toFixed(2)}%`);

@@ -143,12 +143,12 @@ function nameFrame(g, scale, cards, ways) {
   const [[left = 0], [top = 0], [wide = 0]] = ["x", "y", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
   const [edge, last] = [(4 * BRIEF.edge) / scale, name.split(": ").pop() ?? ""];
   const arm = name.includes(": ") && ARMS[last];
-  const places = (arm ? [[arm, 0], [arm, 1]] : [[name, 0], [last, 0], [last, 1]]).map(([word, end]) => {
+  const places = (arm ? [[arm, 0], [arm, 1]] : [[name, 0], [name, 1], [last, 0], [last, 1]]).map(([word, end]) => {
     const said = /** @type {string | Pair} */ (word);
     const long = Math.max(...[said].flat().map(written)) / scale;
     return { said, end, from: end ? left + wide - edge - long : left + edge, long };
   });
-  const low = top + (BRIEF.line + (arm ? 3 : -1)) / scale;
+  const low = top + (BRIEF.line + (arm ? 3 : 2)) / scale;
   const fits = places.filter(({ long }) => long <= wide - edge);
   const free = fits.filter(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
   const clear = [...free, ...fits].find(({ from, long }) => !ways.some(({ x, y }) => x > from - edge && x < from + long + edge && y > top && y < low));
@@ -160,7 +160,7 @@ function nameFrame(g, scale, cards, ways) {
     bilingual(said, text);
   }
   text.setAttribute("x", String(end ? from + long : from)); // a font that comes later may be wider than measured
-  text.setAttribute("y", String(top + (BRIEF.line + (arm && free.length ? 1 : -1.5)) / scale));
+  text.setAttribute("y", String(top + (BRIEF.line + (arm && free.length ? 1 : free.length ? 0 : -1.5)) / scale));
   text.setAttribute("text-anchor", end ? "end" : "start");
 }
 

@@ -3,10 +3,10 @@
 const FULL = 11 / 12; // scale at which the smallest words of a card have 11 pixels, and all is shown
 const NEAR = 0.71; // down to which small words still fit when they are written larger
 const SIGNED = 11 / 16; // at which its sign and its value still have them where they stand
-const [MARGIN, TIGHT] = [20, 4]; // pixels of a box around its picture, and of a compact one on a phone (film.css)
+const [MARGIN, SLIM, TIGHT] = [20, 8, 4]; // pixels of a box around its picture, of one on a board on a phone, and of a compact one there (film.css)
 const MOST = 4; // times its size
 const CLOSER = 1.35; // times its size, at most, at first, for a compact picture: its words are small
-const ALONE = 1.6; // times its size, at most, at first, for a picture that stands beside no other, and in no player
+const ALONE = 1.2; // times its size, at most, at first, for a picture that stands beside no other, and in no player
 
 /**
  * The scale that some boxes share, and the buttons that change it.
@@ -67,7 +67,7 @@ function zoomable(box, shared, words) {
   const fits = () => {
     const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
     if (!width || !room[0]) return 1;
-    const around = tight() ? TIGHT : MARGIN;
+    const around = tight() ? TIGHT : box.closest(".mg-small") ? SLIM : MARGIN;
     return Math.min(compact() ? CLOSER : shared.alone() && !box.closest(".mg-film") ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
   };
   const tight = () => compact() && box.matches(".mg-on-phone");

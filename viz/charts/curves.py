@@ -170,7 +170,7 @@ def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair, fi
     panels = np.ravel(figure.subplots(len(parts), 1, sharex=True, gridspec_kw={"hspace": FOLD}))
     last = first - 1 + max(len(values) for part in parts for _, values in part.lines)
     found = mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(first, last)
-    clear = 0.08 * (last - first)  # of both ends, which have a tick, too
+    clear = 0.11 * (last - first)  # of both ends, which have a tick, too
     ticks = [first, *(int(x) for x in found if first + clear / 2 < x < last - clear), last]
     for k, (axes, part) in enumerate(zip(panels, parts, strict=True)):
         _draw(axes, part, i, part.claim if k else part.y, ticks)

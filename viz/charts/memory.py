@@ -89,9 +89,7 @@ def size(count: float) -> str:
 
 
 def _byte_unit(count: float) -> tuple[float, str]:
-    if count < 1e3:
-        return 1.0, "B"
-    return (1e3, "kB") if count < 1e6 else (1e6, "MB")
+    return (1.0, "B") if count < 1e3 else (1e3, "kB") if count < 1e6 else (1e6, "MB")
 
 
 def _rows(planned: Planned, measured: Measured | None) -> list[tuple[Row, Row]]:

@@ -70,13 +70,9 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
         row("chart_span", middle=f"{x.middle:.3g}", low=f"{x.low:.3g}", high=f"{x.high:.3g}")
         for x in found
     ]
-    english, chinese = (
-        sep.join(
-            f"{x.workload[i]}{comma}{x.label[i]}{colon}{span[i]}"
-            for x, span in zip(found, spans, strict=True)
-        )
-        for i, (sep, comma, colon) in enumerate([("; ", ", ", ": "), ("；", "，", "：")])
-    )
+    pairs = [*zip(found, spans, strict=True)]
+    english = "; ".join(f"{x.workload[0]}, {x.label[0]}: {span[0]}" for x, span in pairs)
+    chinese = "；".join(f"{x.workload[1]}，{x.label[1]}：{span[1]}" for x, span in pairs)
     claim, one = _claim(found), len({x.label for x in found}) == 1
     words = [_row_texts(x, one) for x in found]
     longest = max(wide(text, SMALL) for pairs in words for pair in pairs for text in pair)

@@ -87,9 +87,7 @@ def _cells(name: str, size: float, spread: Spread) -> Row:
     return f"{name}, {size:g}", *(f"{value:.3g}" for value in spread)
 
 
-def _draw(
-    figure: mpl.Figure, i: int, *, lines: list[Line], x: Pair, sides: tuple[str, str]
-) -> None:
+def _draw(figure: mpl.Figure, i: int, *, lines: list[Line], x: Pair, sides: Sequence[str]) -> None:
     axes = figure.add_subplot()
     colors = colors_of([name[0] for name, _ in lines])
     every = [size for _, found in lines for size, _ in found]
@@ -137,7 +135,7 @@ def _draw(
             before = ratio
 
 
-def _tint_halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
+def _tint_halves(axes: mpl.Axes, sides: Sequence[str], i: int) -> None:
     """Tint the halves above and below 1 in the colour of the side that is quicker there."""
     low, high = axes.get_ylim()
     low, high = min(low, 1 / ROOM), max(high, ROOM)

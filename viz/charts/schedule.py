@@ -109,9 +109,7 @@ def _rows(predicted: Schedule, measured: Schedule | None) -> list[tuple[Row, Row
 
 
 def _cells(task: Task | None) -> Row:
-    if task is None:
-        return ("", "", "")
-    return (str(task.device), seconds(task.start), seconds(task.cost))
+    return (str(task.device), seconds(task.start), seconds(task.cost)) if task else ("", "", "")
 
 
 def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> None:
@@ -235,6 +233,4 @@ def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
 
 def _unit(width: float) -> tuple[float, str]:
     """Return the factor from seconds to a suitable unit for a chart of this width, and the unit."""
-    if width < 1e-3:
-        return 1e6, "µs"
-    return (1e3, "ms") if width < 1 else (1.0, "s")
+    return (1e6, "µs") if width < 1e-3 else (1e3, "ms") if width < 1 else (1.0, "s")

@@ -404,6 +404,5 @@ def _source(file: str, attribute: str) -> str:
     """Return the attributes of an element that shows an SVG file: its width, and a data URL."""
     width = re.search(r'width="(\d+)"', file)
     size = f'width="{width[1]}" ' if width else ""
-    return (
-        f'{size}{attribute}="data:image/svg+xml;base64,{base64.b64encode(file.encode()).decode()}"'
-    )
+    code = base64.b64encode(file.encode()).decode()
+    return f'{size}{attribute}="data:image/svg+xml;base64,{code}"'

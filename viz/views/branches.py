@@ -112,6 +112,7 @@ def branches(
                 panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
             positions = sliders.positions(dict(enumerate(values)))
             scenes.append(Scene(caption, tuple(panels), facts, i, inputs_text, positions))
+        ops = {n.op for way in able.values() if way.picture for n in way.picture.nodes}
         board = Board(
             scenes,
             _sheet(names, rows, able),
@@ -119,7 +120,7 @@ def branches(
             sliders=sliders.shown,
             moved=moved,
             numbers=numbers,
-            heading=ROWS["page_branches"],
+            heading=ROWS["page_loops" if "While" in ops and "Cond" not in ops else "page_branches"],
         )
         wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
         board.index = next(wrong, board.index)
@@ -275,7 +276,7 @@ def _sheet(names: list[str], rows: Any, able: dict[str, Mode]) -> Sheet:
 
 
 def _source(f: Any, ran_at: list[Set[Any]]) -> list[Panel]:
-    """Return a function's source for each input, marking which lines computed something."""
+    """Return a function's source for each input, marking the lines that were reached."""
     try:
         lines, start = inspect.getsourcelines(f)
     except (OSError, TypeError):  # typed where nobody keeps the source

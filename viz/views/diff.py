@@ -141,9 +141,8 @@ class _GraphSide:
                 self.outputs = []
         events = [e for e in log.events if e.kind in ("run", "read") and e.node in self.picture.ids]
         self.values = {self.picture.ids[e.node]: e.value for e in events}
-        self.values |= {
-            self.picture.ids[n]: n.attrs["value"] for n in nodes if n.op is state.constant
-        }
+        constants = {self.picture.ids[n]: n for n in nodes if n.op is state.constant}
+        self.values |= {i: n.attrs["value"] for i, n in constants.items()}
         self.inputs = tuple(np.asarray(x).tobytes() for x in feeds.values())
 
 

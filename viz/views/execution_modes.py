@@ -8,8 +8,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,9 @@ import numpy as np
 import minigrad as mg
 from minigrad.control import COND, WHILE
 from minigrad.core import BaseNode
-from minigrad.core.events import Event, Recording, listen
+from minigrad.core.events import Event, Recording
 from minigrad.core.structure import flatten
-from minigrad.diagnostics.source import Location, caller
+from minigrad.diagnostics.source import Location, is_user_code
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import Traced
@@ -39,7 +41,7 @@ Place = tuple[str, Any, str]  # file, span of the expression, operator: where an
 class Run:
     """What ran for one input: nodes of the picture with their values, and the result.
 
-    places: how often each operation of the source ran; lines: those at which something ran;
+    places: how often each operation of the source ran; lines: those that were reached;
     steps: of each loop, by node id.
     """
 
@@ -75,16 +77,31 @@ def shown(result: Any) -> str:
 # ---- Eager: a graph for each input, laid over each other ------------------------------------
 
 
+@contextmanager
+def _lines_reached() -> Iterator[set[Location]]:
+    """Collect where each line of the user's files begins that is reached, computing or not."""
+    at: set[Location] = set()
+    before = sys.gettrace()
+
+    def reached(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line":
+            at.add(Location(frame.f_code, frame.f_lasti))
+        return reached if is_user_code(frame.f_code.co_filename) else None
+
+    sys.settrace(reached)
+    try:
+        yield at
+    finally:
+        sys.settrace(before)
+
+
 def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Mode:
     """Draw the tapes of all inputs in one picture: what they have in common is drawn once."""
     names_of = BoxIds(lambda n: (n.kind, n.op, n.name, n.shape, n.line, n.inputs))
     pictures, runs = [], []
-    at: set[Location] = set()
     for values in inputs:
         tensors = [Tensor(x, np.asarray(x).dtype.kind == "f") for x in values]
-        at.clear()
-        ran = listen(lambda _: at.add(Location(*caller(sys._getframe(1)))))
-        with recording(True), mg.record(values=True) as log, ran:
+        with recording(True), mg.record(values=True) as log, _lines_reached() as at:
             result = f(*tensors)
         ends = [y for y in flatten(result)[0] if isinstance(y, Tensor)] or tensors
         called = {id(t): name for t, name in zip(tensors, names, strict=True)}
@@ -95,7 +112,7 @@ def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
         pictures.append(renamed(drawn, new))
         known = {new[drawn.ids[x]]: value for x, value in worth.items() if x in drawn.ids}
         places = Counter(place_of(e.node) for e in log.of_kind("built"))
-        runs.append(Run({*new.values()}, known, shown(result), places, lines={*at}))
+        runs.append(Run({*new.values()}, known, shown(result), places, lines=at))
     return Mode(union(*pictures), tuple(runs))
 
 

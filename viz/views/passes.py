@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -213,7 +214,10 @@ def _sentence(name: str | Pair, whole: Picture, fates: Mapping[str, str]) -> Pai
     )
     key = "both" if not gone else "cut" if not put else "put"
     key = "once" if gone and sorted(gone) == sorted(put) else key
-    few = (row("passes_many", count=len(x)) if len(x) > MOST else ", ".join(x) for x in (gone, put))
+    few = [row("passes_many", count=len(x)) if len(x) > MOST else ", ".join(x) for x in (gone, put)]
+    ops = Counter(n.op for n in whole.nodes if fates.get(n.id) == "gone")
+    most = [f"{op}\xa0×\xa0{k}" for op, k in ops.most_common(MOST)] + ["…"] * (len(ops) > MOST)
+    few[0] = row("passes_many_of", nodes=few[0], ops=", ".join(most)) if gone[MOST:] else few[0]
     return row(f"passes_{key}", name=name, **dict(zip(("gone", "put"), few, strict=True)))
 
 

@@ -77,9 +77,8 @@ def tape(*tensors: Tensor) -> Table:
     rows = [_tape_row(node, *_names(drawn, name)) for node, name in nodes.items()]
     holding = sum(node.saved is not None and node.pullback.has_data for node in nodes)
     caption = row("tape_caption", nodes=len(nodes), saved=holding)
-    return Table(
-        caption, [ROWS[key] for key in ("tape_node", "tape_saved", "gradient_function")], rows
-    )
+    keys = "tape_node", "tape_saved", "gradient_function"
+    return Table(caption, [ROWS[key] for key in keys], rows)
 
 
 def _names(drawn: Picture, id: str) -> tuple[str, list[str]]:
