@@ -141,8 +141,7 @@ class Scene:
         if self.score:
             found |= together("score", self.score.parts(moment.step), 0, EDGE + self.high)
         if self.spoken:
-            shown = set_lines(self.spoken, self.low) if moment.step == self.steps - 1 else ""
-            found["verdict"] = shown
+            found["verdict"] = set_lines(self.spoken, self.low) * (moment.step == self.steps - 1)
         return found
 
     def chips(self, step: int) -> list[Chip]:

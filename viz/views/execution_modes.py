@@ -80,8 +80,7 @@ def shown(result: Any) -> str:
 @contextmanager
 def _lines_reached() -> Iterator[set[Location]]:
     """Collect where each line of the user's files begins that is reached, computing or not."""
-    at: set[Location] = set()
-    before = sys.gettrace()
+    at, before = set[Location](), sys.gettrace()
 
     def reached(frame: FrameType, event: str, _: Any) -> Any:
         if event == "line":
