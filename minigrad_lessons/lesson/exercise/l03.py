@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from minigrad_lessons.lesson.exercise.graphs import names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
 from minigrad_lessons.lesson.exercise.running import Unquoted, event_log, named_nodes
@@ -48,7 +50,7 @@ def tensor_facts(made: Names, engine: ModuleType) -> Names:
         facts[f"type({name}).__name__"] = Unquoted(type(node).__name__)
         for part in ("value", "requires_grad", "attrs"):
             x = getattr(node, part, None)
-            facts[f"{name}.{part}"] = bool(x) if part == "requires_grad" else x
+            facts[f"{name}.{part}"] = truth(x) if part == "requires_grad" else x
         facts[f"{name}.inputs"] = [node_name(x, named) for x in getattr(node, "inputs", ())]
         facts[f"{name}.value.dtype"] = Unquoted(getattr(facts[f"{name}.value"], "dtype", None))
     facts["EVENTS"] = event_log(made, engine)
@@ -59,11 +61,16 @@ def tensor_facts(made: Names, engine: ModuleType) -> Names:
     return facts
 
 
+def truth(x: Any) -> Any:
+    """Return a truth value; of anything that would keep nodes alive, its type."""
+    return bool(x) if isinstance(x, int | np.generic | None) else Unquoted(type(x).__name__)
+
+
 def node_name(x: Any, named: dict[int, str]) -> Unquoted:
     return Unquoted(named.get(id(x)) or getattr(x, "op", repr(x)))
 
 
-CORE = Property(no_grad_program, look=tensor_facts)
+CORE = Property(no_grad_program, look=tensor_facts, raises=("EngineError",))
 
 TWO = (LEAVES[0], "c = Tensor(3.0, requires_grad=True)")
 BACK = ("{a} * {b}", "{a} + {b}", "2.0 * {a}", "-{a}")
