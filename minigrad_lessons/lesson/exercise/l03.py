@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from minigrad_lessons.lesson.exercise.graphs import names_of, random_graph
 from minigrad_lessons.lesson.exercise.property import Names, Property
 from minigrad_lessons.lesson.exercise.running import Unquoted, event_log, named_nodes
@@ -50,7 +48,9 @@ def tensor_facts(made: Names, engine: ModuleType) -> Names:
         facts[f"type({name}).__name__"] = Unquoted(type(node).__name__)
         for part in ("value", "requires_grad", "attrs"):
             x = getattr(node, part, None)
-            facts[f"{name}.{part}"] = truth(x) if part == "requires_grad" else x
+            if part == "requires_grad":  # whatever else it is would keep nodes alive
+                x = bool(x) if x is None or hasattr(x, "__int__") else Unquoted(type(x).__name__)
+            facts[f"{name}.{part}"] = x
         facts[f"{name}.inputs"] = [node_name(x, named) for x in getattr(node, "inputs", ())]
         facts[f"{name}.value.dtype"] = Unquoted(getattr(facts[f"{name}.value"], "dtype", None))
     facts["EVENTS"] = event_log(made, engine)
@@ -59,11 +59,6 @@ def tensor_facts(made: Names, engine: ModuleType) -> Names:
             facts[f"EVENTS[{i}][1] is returned"] = id(what) in named
             facts[f"EVENTS[{i}][2]"] = [Unquoted(getattr(x, "op", repr(x))) for x in more or ()]
     return facts
-
-
-def truth(x: Any) -> Any:
-    """Return a truth value; of anything that would keep nodes alive, its type."""
-    return bool(x) if isinstance(x, int | np.generic | None) else Unquoted(type(x).__name__)
 
 
 def node_name(x: Any, named: dict[int, str]) -> Unquoted:
