@@ -151,6 +151,19 @@ def test_a_schedule_as_bars() -> None:
         assert line[5] == str(ran.device)
 
 
+def test_every_task_on_a_longest_chain_is_critical_and_no_other() -> None:
+    program, _ = small()
+    chart = schedule(program, costs=lambda node: 1.0)
+    assert [line[-1] for line, _ in chart.rows] == ["*", "*", "*"], "MatMul waits for both"
+    bold = [max(bar.get_linewidth()) > 2 for bar in drawn(chart).axes[0].collections]
+    assert sum(bold) == 3
+    x = mg.placeholder("x", shape=(3,))
+    tanh = mg.tanh(x)
+    program = mg.build_graph(x, mg.sin(tanh) + tanh + mg.exp(x)).compile(optimize=False)
+    marks = {line[0]: line[-1] for line, _ in schedule(program, costs=lambda node: 1.0).rows}
+    assert {name for name, mark in marks.items() if not mark} == {"Exp_1"}
+
+
 def test_a_name_is_written_whole_or_stands_below_with_its_number() -> None:
     x = mg.placeholder("x", shape=(8, 8))
     program = mg.build_graph(x, mg.sigmoid(mg.tanh(x @ x) @ x).sum()).compile()

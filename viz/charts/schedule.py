@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from minigrad.compiler import Program
-from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
+from minigrad.compiler.schedule.schedule import ROUNDING, Schedule, Task, remaining, seconds
 from minigrad.static import Node
 from viz.charts.caption import SPACED, axes_width, caption, folded, is_slim
 from viz.charts.chart import Chart, Row, heads
@@ -55,7 +55,7 @@ def schedule(
     """Chart a schedule: which device runs which kernel when, with the measured one below.
 
     obj: a program, which is scheduled over `devices` (see `Program.schedule`), or a schedule;
-    measured: the schedule that its `run` returned. The critical path has bold outlines.
+    measured: the schedule that its `run` returned. Tasks on a critical path have bold outlines.
 
     Raises TypeError for other things, and what `Program.schedule` raises.
 
@@ -94,9 +94,8 @@ def schedule(
 
 
 def _rows(predicted: Schedule, measured: Schedule | None) -> list[tuple[Row, Row]]:
-    path = set(predicted.critical_path)
+    path, found = _critical(predicted), list[tuple[Row, Row]]()
     ran = {t.node: t for t in measured.tasks} if measured is not None else {}
-    found = []
     for t in predicted.tasks[:LISTED]:
         cells = [*_cells(t)[:3], "*" if t.node in path else "", *_cells(ran.get(t.node))]
         line = (t.node.name, *cells[: 7 if measured is not None else 4])
@@ -108,20 +107,29 @@ def _rows(predicted: Schedule, measured: Schedule | None) -> list[tuple[Row, Row
     return found
 
 
+def _critical(schedule: Schedule) -> set[Node]:
+    """Return the tasks on any of the longest chains: several may be equally long."""
+    tasks, ends = schedule.tasks, dict[Node, float]()
+    after, costs = {t.node: t.after for t in tasks}, {t.node: t.cost for t in tasks}
+    for node, needed in after.items():
+        ends[node] = costs[node] + max((ends[n] for n in needed), default=0.0)
+    rest, least = remaining([*after], after, costs), schedule.length * (1 - ROUNDING)
+    return {n for n in after if ends[n] - costs[n] + rest[n] >= least}
+
+
 def _cells(task: Task | None) -> Row:
     return (str(task.device), seconds(task.start), seconds(task.cost)) if task else ("", "", "")
 
 
 def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> None:
     """Draw a panel per schedule; saves: the first, predicted, has a row for one device's time."""
-    path = set(panels[0].schedule.critical_path)
+    path = _critical(panels[0].schedule)
     numbers = {t.node: n for n, t in enumerate(panels[0].schedule.tasks[:LISTED], 1)}
     spans = [p.schedule.makespan or 1.0 for p in panels]
     spans[0] = panels[0].schedule.total if saves else spans[0]
     gaps = {"hspace": 1.1 / (0.42 * panels[0].schedule.devices)}
     rows = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw=gaps)
-    numbered: set[int] = set()
-    handed = False
+    numbered, handed = set[int](), False
     for axes, panel, span in zip(rows[:, 0], panels, spans, strict=True):
         width = max(spans) if one_scale_fits(spans) else span
         scale, unit = _unit(width)
@@ -150,11 +158,8 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
     rows[0, 0].legend(handles=keys, ncols=1 if is_slim(figure.get_figwidth()) else 2, **beside)
     notes = [_key(panels[0].schedule.tasks, numbered), (_note(panels[0].schedule) or ("", ""))[i]]
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    below = (0, -46)
-    for note in filter(None, notes):
-        note = folded(note, rows[-1, 0])
-        rows[-1, 0].annotate(note, (0, 0), below, va="top", size=TICK, **SPACED, **place)
-        below = (0, below[1] - 16 * (note.count("\n") + 1))
+    text = "\n".join(folded(note, rows[-1, 0]) for note in notes if note)
+    rows[-1, 0].annotate(text, (0, 0), (0, -46), va="top", size=TICK, **SPACED, **place)
 
 
 def _key(tasks: Sequence[Task], numbers: set[int]) -> str:
@@ -167,17 +172,15 @@ def _note(schedule: Schedule) -> Pair | None:
     """Explain why fewer devices are used than there are; return None if all are used."""
     if schedule.used >= schedule.devices or schedule.costs == "run":
         return None
-    times = {t.devices: t for t in schedule.trials}
-    one, rest = times.get(schedule.used), [t for n, t in times.items() if n > schedule.used]
+    one = next((t for t in schedule.trials if t.devices == schedule.used), None)
+    rest = [t for t in schedule.trials if t.devices > schedule.used]
     if one is None or not rest:
         return None
-    tried = [t for t in rest if t.measured is not None]
-    other = tried[0] if tried else rest[0]
-    about = {"used": schedule.used, "devices": other.devices}
+    other = next((t for t in rest if t.measured is not None), rest[0])
     key, few, many = "chart_fewer", one.predicted, other.predicted
-    if tried and one.measured is not None and other.measured is not None:
+    if one.measured is not None and other.measured is not None:
         key, few, many = "chart_fewer_tried", one.measured, other.measured
-    return row(key, few=seconds(few), many=seconds(many), **about)
+    return row(key, few=seconds(few), many=seconds(many), used=schedule.used, devices=other.devices)
 
 
 def _bars(
