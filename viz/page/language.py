@@ -10,6 +10,7 @@ JupyterLab or the browser, which the switch reports, and until then in the termi
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, cast
 
 import anywidget
@@ -36,7 +37,8 @@ class LanguageSwitch(anywidget.AnyWidget):
     """Three buttons, English, 中文 and both, for the notebook that they are in."""
 
     _esm = assets.source("language.js")
-    _css = sheets(*SHEETS, drawings=False)
+    # Without spaces, as each notebook is saved with it.
+    _css = re.sub(r"\s*([{};])\s*|(?<=[:,]) ", r"\1", sheets(*SHEETS, drawings=False))
     language = traitlets.Enum(CODES, "en").tag(sync=True)
     guessed = traitlets.Bool(False).tag(sync=True)  # the browser may know better
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
