@@ -42,6 +42,7 @@ KEPT = 300_000  # bytes for the positions of the sliders of one player; packed t
 # What sentences say that a page has no use for: how to run it, how to change its language.
 NOTEBOOK = r"Run\sthe\scells|below\sthe\snext\scell|从上到下运行|单元格下方的按钮"
 KINDS = [PLAYED, "text/html", "image/svg+xml", "image/png", "text/plain"]
+HEADING = re.compile("^##+ ", re.MULTILINE)
 HAN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 WORDS = {
     "en": {
@@ -138,6 +139,8 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = prose(cell.source, language)
+            if cell.metadata["held"]:
+                cell.metadata["answer"], cell.source = parted(cell.source)
             continue
         cell.metadata["exercise"] = has_gaps(cell.source)
         kept = [] if cell.metadata["exercise"] else cell.outputs
@@ -153,19 +156,23 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
 
 
 def unfold(cells: Sequence[Any]) -> None:
-    """Mark the code that a page shows at once, and the outputs that a prediction holds back.
+    """Mark the code that a page shows at once, and what a prediction holds back.
 
     Code is open where the text tells you to read it, and where a prediction is about code that the
-    text doesn't quote. What its cell shows waits until the reader has chosen.
+    text doesn't quote. What its cell shows waits until the reader has chosen, and so does the text
+    after it, unless it sets an exercise.
     """
-    text, code, waits, needed = "", list[Any](), False, False
-    for cell in cells:
+    text, code, waits, answers, needed = "", list[Any](), False, False, False
+    for cell, after in zip(cells, [*cells[1:], None], strict=True):
         if cell.cell_type == "markdown":
-            waits = waits and not code and "\n## " not in cell.source
+            answers = answers or (waits and bool(code))
+            cell.metadata["held"] = answers and not (after and has_gaps(after.source))
+            answers = answers and not HEADING.search(cell.source)
+            waits = waits and not code and not HEADING.search(cell.source)
             text, code = cell.source, []
             needed = bool(READ.search(text))
             continue
-        asks = cell.source.startswith(ASKING)
+        answers, asks = False, cell.source.startswith(ASKING)
         cell.metadata |= {"asks": asks, "open": needed and not asks, "held": waits and not asks}
         if not asks:
             needed, code = False, [*code, cell]
@@ -183,6 +190,19 @@ def prose(text: str, language: str) -> str:
     other = "|".join(code for code in LANGUAGES if code != language)
     half = re.sub(rf'<div lang="({other})">\n.*?\n</div>\n*', "", text, flags=re.DOTALL)
     return re.sub(rf"(?<=[.。])[^.。]*(?:{NOTEBOOK})[^.。]*[.。]", "", LINKS.sub("", half))
+
+
+def parted(half: str) -> tuple[str, str]:
+    """What answers a prediction, up to the next heading, and the rest.
+
+    >>> parted('<div lang="en">\\n\\nSix.\\n\\n## Next\\n\\nAdd.\\n\\n</div>')[0]
+    '<div lang="en">\\n\\nSix.\\n\\n</div>'
+    """
+    begin, text, end = re.split(r"(\A<div[^>]*>\n\n|\n\n</div>\s*\Z)", half)[1:4]
+    found = HEADING.search(text)
+    cut = found.start() if found else len(text)
+    answer, rest = text[:cut].strip(), text[cut:]
+    return (f"{begin}{answer}{end}" if answer else "", f"{begin}{rest}{end}" if rest else "")
 
 
 MARKED = re.compile(

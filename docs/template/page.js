@@ -16,15 +16,19 @@ button?.addEventListener("click", () => {
   unfold(open);
 });
 
-// What answers a prediction stays folded until the reader has chosen. Without a script it is open.
+// What answers a prediction, text and all, stays folded until the reader has chosen; it opens at once.
+// Without a script it is open.
 const held = [...document.querySelectorAll(".held")];
-let question;
+let question, answer;
 for (const each of document.querySelectorAll(".mg-ask:not(.held *), .held")) {
-  if (!held.includes(each)) question = each;
+  if (!held.includes(each)) [question, answer] = [each, []];
   else {
+    const all = answer;
     each.open = false;
-    each.addEventListener("toggle", () => reach());
-    question.addEventListener("toggle", () => { each.open = true; }, { capture: true, once: true });
+    each.classList.toggle("rest", all.push(each) > 1);
+    const open = () => { for (const one of all) one.open = true; };
+    each.addEventListener("toggle", () => { if (each.open) open(); reach(); });
+    question.addEventListener("toggle", open, { capture: true, once: true });
   }
 }
 

@@ -379,18 +379,30 @@ def test_what_answers_a_prediction_is_shown_once_the_reader_has_chosen(
 ) -> None:
     visit(page, made / "en" / f"{LESSON.stem}.html")
     held, shown = page.locator(".held"), page.locator(".held > .outputs")
-    assert held.count() == 3, "the lesson asks for three predictions"
-    assert [one.is_visible() for one in shown.all()] == [False] * 3
+    texts = page.locator(".held > .prose")
+    assert [shown.count(), texts.count()] == [3, 3], "the lesson asks for three predictions"
+
+    def seen() -> list[bool]:
+        both = [[one.is_visible() for one in each.all()] for each in (shown, texts)]
+        assert both[0] == both[1], "the text says what the output shows"
+        return both[0]
+
+    assert seen() == [False] * 3
+    assert "8: the second 4" in str(texts.first.text_content())
+    assert held.locator("summary", has_text="Show it").filter(visible=True).count() == 3
+    assert page.locator(".held .prose :is(h2, h3)").count() == 0
+    assert all(head.is_visible() for head in page.locator(".prose :is(h2, h3)").all())
     question = page.locator(".mg-ask", has_text="L03.3")
     question.locator("summary").last.click()
-    assert [one.is_visible() for one in shown.all()] == [False, True, False]
-    held.first.get_by_text("Show it").click()
-    assert [one.is_visible() for one in shown.all()] == [True, True, False]
+    assert seen() == [False, True, False]
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert shown.last.is_visible()
+    assert seen() == [True] * 3
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert not shown.last.is_visible()
-    assert shown.first.is_visible()
+    assert seen() == [False, True, False]
+    held.first.get_by_text("Show it").click()
+    assert seen() == [True, True, False]
+    texts.last.locator("p").last.evaluate("p => { p.id = 'here'; location.hash = '#here'; }")
+    assert seen() == [True] * 3
 
 
 @pytest.mark.browser
@@ -399,7 +411,7 @@ def test_without_a_script_nothing_is_held_back(made: Path, page: Page) -> None:
     assert browser
     still = browser.new_page(java_script_enabled=False)
     still.goto((made / "zh" / f"{LESSON.stem}.html").as_uri())
-    assert all(one.is_visible() for one in still.locator(".held > .outputs").all())
+    assert all(one.is_visible() for one in still.locator(".held > :last-child").all())
     assert not still.get_by_text("现在就看").first.is_visible()
     still.close()
 
