@@ -146,7 +146,7 @@ def test_a_branch_and_a_loop_show_what_ran_inside() -> None:
     (repeated,) = scores(viz.step(loop(3), {"x": 3}))
     body = [n.value for n in repeated.notes if labels(repeated)[n.row] == "body: a * x" and n.value]
     assert body == ["3", "9", "27"]
-    assert repeated.notes[-3].sort == "operator", "one of the results of the loop"
+    assert repeated.notes[-3].sort == "result", "one of the results of the loop"
     kinds = [phase.kind for phase in repeated.phases]
     assert kinds == ["build", "gradients", "run", "backward"]
 

@@ -166,7 +166,7 @@ def _note_kinds(
         if node in found and {found[node][0], kind} == {"built", "run"}:
             kind = BOTH
         kind = BOTH if (graph, kind, sort) == ("dynamic", "built", "input") else kind
-        of, own = nodes[node].kind, {"input": "operator"}.get(sort, sort)  # a result that is read
+        of, own = nodes[node].kind, {"input": "result"}.get(sort, sort)  # a loop's result is read
         found[node] = kind, of if of == "constant" else sort if of in GIVEN else own
     return found
 
