@@ -28,6 +28,7 @@ const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const [NUMBERED, OVERLAPPED] = [8, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
+const [LETTER_OF_MARK, HALF_HIGH] = [12, 4.5]; // pixels of a number in a mark, and from its middle to its top: its corners lie in the circle, too
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
@@ -592,5 +593,5 @@ function mark(note, at, parent, data) {
   if (colours) {
     const inside = shape("g", { class: "mg-svg mg-colours", transform: `translate(${cx - within} ${cy - within})` }, g);
     shape("g", { class: `mg-swatch mg-of-${kind === "gradient" ? "grad" : "value"}` }, inside).innerHTML = swatch(colours, 2 * within, 2 * within);
-  } else shape("text", { x: cx, y: cy + 4 }, g).textContent = !known.bad && value.length * 6.7 + 2 < 2 * within ? value : "";
+  } else shape("text", { x: cx, y: cy + 4 }, g).textContent = !known.bad && within > (value.length > 1 ? Math.hypot(measured(value, LETTER_OF_MARK) / 2, HALF_HIGH) + 1 : 4.4) ? value : "";
 }

@@ -181,9 +181,9 @@ class Staff:
         disc = _disc("mg-given" if given else LOOKS[note.kind], x, y, within)
         of = "-grad" * (note.kind == "gradient")
         said = text(f"mg-number{of}", x, y + 4, escape(note.value), "middle")
-        fits = note.value and wide(note.value, SMALL) < 2 * within + 1
-        shown = disc if not ring or r >= RINGED else ""
-        return _disc("mg-cover", x, y, r) + ring + shown + (said if fits else "")
+        half = (wide(note.value, SMALL) / 2, 5 * (len(note.value) > 1))  # corners lie in it, too
+        shown = disc * (not ring or r >= RINGED) + said * (0 < dist(half, (0, 0)) < within + 0.5)
+        return _disc("mg-cover", x, y, r) + ring + shown
 
     def _phase(self, kind: str, start: int, end: int) -> str:
         """Return a phase with its name, or where this has no room with its sign."""
