@@ -24,7 +24,7 @@ function life(all, index) {
     done: runs.length,
     of: nodes.length,
     freed: nodes.length > 0 && nodes.every((n) => (n.freed ?? Infinity) <= index),
-    again: last !== all[all.length - 1],
+    earlier: last === all[all.length - 1] ? 0 : all[all.length - 1].values.filter(([at]) => at <= index).length - 1,
     value: latest(last?.values, index),
     gradient: latest(last?.gradients, index),
   };
@@ -35,7 +35,7 @@ function life(all, index) {
  * @param {Card} card @param {ReturnType<typeof life>} life
  * @param {boolean} plan whether its graph was built before it ran @param {boolean} failed
  */
-function material({ kind }, { born, ran, done, of, freed, again, value, gradient }, plan, failed) {
+function material({ kind }, { born, ran, done, of, freed, earlier, value, gradient }, plan, failed) {
   const there = born != null && !failed;
   return {
     "mg-unborn": born == null && !failed,
@@ -44,7 +44,8 @@ function material({ kind }, { born, ran, done, of, freed, again, value, gradient
     "mg-born": there && plan && ran == null && kind !== "constant",
     "mg-ran": there && ran != null && !GIVEN.has(kind),
     "mg-freed": freed,
-    "mg-anew": again,
+    "mg-anew": earlier > 0,
+    "mg-anew-more": earlier > 1,
     "mg-bad": value?.bad || gradient?.bad,
     "mg-origin": value?.origin || gradient?.origin || (GIVEN.has(kind) && value?.bad),
     "mg-bad-back": gradient?.bad,
