@@ -44,6 +44,17 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
   write.call(this, text, ...at);
 };
 """
+# Where the pieces of curves begin in the score as it was last drawn: the colour of each.
+PIECES = """
+const P = CanvasRenderingContext2D.prototype;
+const [clear, move] = [P.clearRect, P.moveTo];
+const scored = (c) => c.canvas.className === "mg-x-score";
+P.clearRect = function (...at) { if (scored(this)) window.pieces = []; clear.apply(this, at); };
+P.moveTo = function (...at) {
+  if (scored(this) && this.lineWidth === 2) window.pieces.push(this.strokeStyle);
+  move.apply(this, at);
+};
+"""
 # What lies where in each canvas since it was cleared; which texts lie on others, or are cut off.
 BOXES = """
 window.boxes = new Map();
@@ -110,7 +121,7 @@ def one(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()
     page.add_init_script(SIZES + TEXTS)
-    page.add_init_script(f"{{{BOXES}}}")
+    page.add_init_script(f"{{{BOXES}}}{{{PIECES}}}")
     yield page
     context.close()
 
@@ -461,6 +472,16 @@ def test_the_score_has_a_row_for_each_module_and_a_profile(
     page.locator(".mg-x-score").hover(position={"x": 1300, "y": high - 20})
     settled(page)
     assert any("|∂y| " in text for _, text in page.evaluate("window.texts.slice(-40)"))
+
+
+@pytest.mark.parametrize(("name", "count"), [("torch", 1), ("jax", 2)])
+def test_a_curve_ends_where_a_module_does_not_read_the_one_before(
+    name: str, count: int, one: Page, pages: dict[str, Path]
+) -> None:
+    """Else a gradient seems to jump between two modules that lie beside each other."""
+    page = opened(one, pages[name])
+    pieces = page.evaluate("window.pieces")
+    assert [pieces.count(color) for color in dict.fromkeys(pieces)] == [count, count]
 
 
 @pytest.mark.parametrize("width", [770, 390])

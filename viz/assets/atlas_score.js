@@ -269,16 +269,18 @@ function scoreOf(atlas, canvas, pen) {
       const [a, b] = range(points);
       c.strokeStyle = color;
       c.lineWidth = 2;
-      c.lineJoin = "round";
+      c.lineJoin = c.lineCap = "round";
       c.beginPath();
-      let count = 0;
-      for (const { t, v } of points) {
+      let last = -1;
+      for (const { t, v, piece } of points) {
         if (t > time + 0.01) break;
         const [x, y] = [at(t), base - 2 - ((v - a) / (b - a)) * (g.lane - 6)];
-        if (count++) c.lineTo(x, y);
-        else c.moveTo(x, y);
+        if (piece !== last) c.moveTo(x, y);
+        c.lineTo(x, y); // a point alone is a dot
+        last = piece;
       }
       c.stroke();
+      c.lineCap = "butt";
       return [a, b];
     };
     const [f, b] = [curve(spread, ink.run), m.end > m.n ? curve(returned, ink.grad) : null];
@@ -391,7 +393,7 @@ function scoreOf(atlas, canvas, pen) {
 const MOST_POINTS = 120; // of a curve in the profile
 const LARGEST = 1e30; // of a number that isn't there to mask others
 
-/** @typedef {{t: number, v: number}[]} Profile */
+/** Points of one piece are joined by a line. @typedef {{t: number, v: number, piece: number}[]} Profile */
 
 const log = (/** @type {number} */ v) => Math.log10(Math.max(v, 1e-12));
 
@@ -403,16 +405,25 @@ function profileOf(m, group) {
   const returned = [];
   /** @type {Profile} */
   const silent = []; // the share of zeros, of those that have many
-  for (const { out } of profileParts(m, group)) {
+  const rowOf = (/** @type {AtlasNode} */ part) => pathOf(m, part)[group.depth + 1];
+  /** @type {AtlasNode | null} */
+  let last = null;
+  let piece = 0;
+  for (const part of profileParts(m, group)) {
+    const { out } = part;
     const op = m.data.operators[out];
     if (op.fixed) continue; // a parameter, reshaped: what it holds is no activation
+    const { a, b } = last ?? part;
+    const follows = m.data.operators.slice(part.a, part.b).some((x) => x.reads.some((y) => y >= a && y < b));
+    if (last && rowOf(last) !== rowOf(part) && !follows) piece++; // no gradient goes from one to the other
+    last = part;
     const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
     const std = Number(value?.min) < -LARGEST ? 0 : value?.std; // a mask isn't worth a scale of its own
     if (op.g !== undefined || !m.data.backward) {
-      if (typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std) });
-      if (Number(value?.zeros) > 0.3) silent.push({ t: out + 0.5, v: Number(value?.zeros) });
+      if (typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), piece });
+      if (Number(value?.zeros) > 0.3) silent.push({ t: out + 0.5, v: Number(value?.zeros), piece });
     }
-    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.unshift({ t: 2 * m.n - out - 0.5, v: log(gradient.norm) });
+    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.unshift({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), piece });
   }
   return { spread, returned, silent };
 }
