@@ -944,7 +944,9 @@ def test_what_repeats_is_seen_in_the_last_cells_of_a_strip_and_in_its_bars(
     assert any(back)
     assert back == sorted(back), "from its end"
     band = page.locator(".mg-dots-run").first.get_attribute("d")
-    assert band.count("M") == 6, "three parts of ten in each of two rows"
+    assert band.count("M") == 2, "one bar in each of two rows, without gaps"
+    times = page.locator(".mg-times").all_text_contents()
+    assert times == ["× 30", "× 30", "× 31"], "the input gets one more"
 
 
 def test_a_formula_stands_off_the_colon_before_it(saved: dict[str, Path], page: Page) -> None:

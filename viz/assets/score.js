@@ -33,8 +33,7 @@ const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
 const [COMB, TOOTH] = [3.5, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of them it takes
-const [PART, SLIT] = [10, 1.5]; // pixels of a part of a band of very many, at least, and between two parts
-const PARTS = [10, 20, 50, 100, 200, 500, 1000]; // marks in a part
+const BANDED = { marks: 20, high: 10, font: 11 }; // marks of a band that says how many it has, at least; its height, at least; and of its letters, pixels
 const LONE = 5; // pixels of a mark that is in no band, where others are
 const TURN = 24; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
@@ -518,6 +517,7 @@ function dots(notes, at, parent, phases) {
         const path = shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, lower ? wide / 2 : wide + (band ? Math.min(0, more) : more)), "stroke-linecap": band ? "butt" : "round" }, parent);
         if (lower) path.setAttribute("transform", `translate(0 ${wide / 4})`);
       }
+  for (const all of kinds.values()) countMarks(all, at, parent);
 }
 
 /** The middles of marks, by their rows, together those that are close. @param {Note[]} notes @param {Place} at */
@@ -560,16 +560,30 @@ function joined(all, at, more, banded) {
     const step = (to - from) / (places.length - 1 || 1);
     if (places.length === 1 && banded) line(from - LONE / 2, to + LONE / 2, y);
     else if (places.length === 1) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
-    else if (step < Math.max(COMB, 1.5 * at.column) || places.some(([x], n) => Math.abs(x - from - n * step) > 1)) {
-      const part = PARTS.find((many) => many * step >= PART && 2 * many <= places.length) ?? places.length;
-      for (let i = 0; i < places.length; i += part) {
-        const last = i + part >= places.length;
-        line(i ? places[i][0] - step / 2 + SLIT / 2 : from - end, last ? to + end : places[i + part][0] - step / 2 - SLIT / 2, y);
-      }
-    }
+    else if (blurred(places, at.column)) line(from - end, to + end, y);
     else for (const [x] of places) line(x - (step * TOOTH) / 2 + Math.max(0, more), x + (step * TOOTH) / 2 - Math.max(0, more), y);
   }
-  return [[alone.join(""), 2 * at.radius], [long.join(""), Math.max(2 * at.radius + 0.1, Math.min(BAND, at.row * 0.5))]];
+  return [[alone.join(""), 2 * at.radius], [long.join(""), bandHigh(at)]];
+}
+
+/** How high bands are. @param {Place} at */
+const bandHigh = ({ radius, row }) => Math.max(2 * radius + 0.1, Math.min(BAND, row * 0.5));
+
+/** Whether the marks of a band are too close to be seen each, or not as far from each other. @param {[number, number][]} places @param {number} column */
+function blurred(places, column) {
+  const [from, to] = [places[0][0], places[places.length - 1][0]];
+  const step = (to - from) / (places.length - 1 || 1);
+  return step < Math.max(COMB, 1.5 * column) || places.some(([x], n) => Math.abs(x - from - n * step) > 1);
+}
+
+/** How many marks such bands are made of, at their ends. @param {[number, number][][]} all @param {Place} at @param {Element} parent */
+function countMarks(all, at, parent) {
+  if (bandHigh(at) < BANDED.high) return;
+  for (const places of all) {
+    const [[from], [to, y], said] = [places[0], places[places.length - 1], `× ${places.length}`];
+    if (places.length >= BANDED.marks && blurred(places, at.column) && to - from > 2 * measured(said, BANDED.font))
+      shape("text", { class: "mg-times", x: to + at.column / 2 - 3, y: y + BANDED.font * 0.35 }, parent).textContent = said;
+  }
 }
 
 /**
