@@ -244,6 +244,7 @@ interface Zoom {
   apply(): void;
   fits(): number;
   whole(): boolean;
+  resized?: () => void;
 }
 
 interface Card {

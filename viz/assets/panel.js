@@ -59,13 +59,8 @@ function pane(data, parent, choose, scale, each) {
   let about = []; // what the scene is about
   /** @type {{frame: Element, inside: Element[]}[]} */
   let frames = []; // arms and bodies of the drawing, and the cards in each
-  // A notebook may put a board on the page when it is made: only then can anything come into view.
-  const sized = new ResizeObserver(() => {
-    if (!drawing.clientWidth) return;
-    sized.disconnect();
-    if (!zoom?.whole()) bring(drawing, about);
-  });
-  sized.observe(drawing);
+  // A notebook may put a board on the page when it is made, and words above a drawing may take more lines.
+  if (zoom) zoom.resized = () => zoom.whole() || bring(drawing, about);
 
   const draw = (/** @type {Drawn | undefined} */ picture) => {
     drawing.innerHTML = picture ? picture.svg : "";

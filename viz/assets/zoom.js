@@ -121,6 +121,7 @@ function zoomable(box, shared, words) {
     if (String(now) === String(room)) return;
     room = now;
     apply();
+    self.resized?.();
   }).observe(box);
   /** @type {Zoom} */
   const self = { box, scale: 0, apply, fits, whole };
