@@ -509,5 +509,6 @@ def test_lines_are_broken_where_a_reader_would() -> None:
         "held together"
     )
     assert fold_text("运行 4 个算子，回传 6 份梯度。", 140)[1].startswith("6"), "with its unit"
+    assert fold_text("∂ linear2 0.00205", 88) == ["∂ linear2", "0.00205"]
     assert fold_text("word " * 60, 200)[-1].endswith("…")
     assert len(fold_text("word " * 60, 200)) == 3

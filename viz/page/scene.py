@@ -31,7 +31,7 @@ LEAST = 640  # pixels of one drawing, if there are so many: a column of text, in
 GUTTER, SLIM = 28, 500  # between two drawings; width of all below which one is under the other, px
 TITLE, LINE = 30, 18  # heights of a title and of a line of a caption, px
 LINES = 3  # of a caption, at most
-HELD = re.compile(r"（(?:[^（）]{0,11}(?=）))?|(?<=\d) (?=\w)")  # after none of it a line ends
+HELD = re.compile(r"（(?:[^（）]{0,11}(?=）))?|(?<=\d) (?=[^\W\d])|(?<=∂) ")  # no line ends in it
 CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
 SMALLER = 0.6  # of a swatch: its miniature
 LANE = re.compile('<path class="mg-lane.*?/>')  # along which a gradient comes back
