@@ -288,10 +288,9 @@ def _svg_page(there: Places, inside: str, title: str, spoken: str) -> str:
 
 
 def _label(edge: PictureEdge, course: Course, picture: Picture) -> str:
-    said = picture.edge_label(edge)
-    if not said or course.label is None:
-        return ""
-    return text("mg-edge-label", *course.label, escape(said), "middle")
+    (x, y), (u, v) = course.points[0], course.points[-1]
+    said = picture.edge_label(edge).replace("←", "←↑"[abs(v - y) > abs(u - x)])  # as it points
+    return text("mg-edge-label", *course.label, escape(said), "middle") if course.label else ""
 
 
 def _lane_sides(picture: Picture, courses: Mapping[str, Course]) -> dict[str, int]:

@@ -106,7 +106,7 @@ KINDS = {
 EDGES = {
     "forward": EdgeStyle("soft", "solid", "", ("forward", "前向")),
     "gradient": EdgeStyle("grad", "solid", "∂", ("gradient", "梯度")),
-    "loop": EdgeStyle("soft", "solid", "⇒", ("to the next step of the loop", "到循环的下一步")),
+    "loop": EdgeStyle("soft", "solid", "←", ("to the next step of the loop", "到循环的下一步")),
     "control": EdgeStyle("soft", "dotted", "", ("control dependency", "控制依赖")),
 }
 
