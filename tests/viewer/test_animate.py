@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
 from PIL import Image, ImageSequence
 
 import minigrad as mg
@@ -72,6 +73,17 @@ def test_a_dynamic_graph_grows_as_it_runs_and_a_static_one_stands_before() -> No
                 assert "mg-born" in card, "an outline, as long as nothing has run"
     assert all("mg-born" not in card for card in cards(scene, scene.steps - 1).values())
     assert first_run > 4
+
+
+def test_a_file_brings_along_the_letters_that_it_shows() -> None:
+    """An image takes no font from its page, and each system has another of its own."""
+    for svg in (small().svg, small().still):
+        (font,) = re.findall(r"font/woff;base64,([^)]*)", svg)
+        shown = "".join(
+            ElementTree.fromstring(re.sub("<style>.*?</style>", "", svg, flags=re.S)).itertext()
+        )
+        with TTFont(io.BytesIO(base64.b64decode(font))) as cut:
+            assert {*map(chr, cut.getBestCmap())} >= {c for c in shown if c > " "} >= {*"x5"}
 
 
 def test_arrows_of_gradients_go_with_the_gradients() -> None:

@@ -373,7 +373,7 @@ def alone(
     dark: None, as the reader prefers. style: more rules. letters: which font it brings along.
     """
     localized = shared(one_language(svg, language or get_language()))
-    glyphs = "" if localized.isascii() else letters(localized)
+    glyphs = "" if localized.isascii() else letters(re.sub("<[^>]*>", "", localized))
     paper = '<rect class="mg-paper" width="100%" height="100%"/>'
     head = f"<style>{glyphs}{file_style(localized, dark)}{style}</style>{paper}"
     drawn = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + head, localized, count=1)

@@ -17,6 +17,7 @@ from viz.page.scene import Moment, Scene
 from viz.page.together import orders
 from viz.picture.cards import one_language
 from viz.picture.drawing import alone, image
+from viz.picture.fonts import face_in_page
 from viz.picture.motion import HIDDEN, Scenes, Trip, animated_svg, gif, mp4
 from viz.picture.theme import MOTION
 from viz.views.draw import names_in
@@ -48,13 +49,13 @@ class Animation:
     ) -> None:
         self.player, self.seconds, self.dark = player, seconds, dark
         self._language = language
-        steps = max((len(film.frames) for film in player.films), default=0)
+        self.steps = max((len(film.frames) for film in player.films), default=0)
         if language not in (None, "en", "zh"):
             raise ValueError(row_text("animate_language", value=repr(language)))
         if not seconds >= QUICKEST:
             raise ValueError(row_text("animate_seconds", value=seconds, least=QUICKEST))
-        if steps > LONGEST:
-            raise ValueError(row_text("animate_long", steps=steps, most=LONGEST))
+        if self.steps > LONGEST:
+            raise ValueError(row_text("animate_long", steps=self.steps, most=LONGEST))
 
     @property
     def language(self) -> Literal["en", "zh"]:
@@ -70,8 +71,7 @@ class Animation:
 
     def _scenes(self) -> Scenes:
         """Return what is visible at which time."""
-        parts: list[tuple[float, Mapping[str, str]]] = []
-        trips: list[Trip] = []
+        parts, trips = list[tuple[float, Mapping[str, str]]](), list[Trip]()
         rest = min(REST * self.seconds, (self.seconds - MOTION / 1000) / 2)
         language = self.language
         for step in range(self.scene.steps):
@@ -94,13 +94,14 @@ class Animation:
         motion; dark on a dark page, unless `dark` says otherwise.
         """
         drawn, style = animated_svg(self._scenes())
-        return alone(drawn, self.language, self.dark, style)
+        return alone(drawn, self.language, self.dark, style, face_in_page)
 
     @property
     def still(self) -> str:
         """What the animation ends with, as a file."""
-        end = self._one(Moment(self.scene.steps - 1)).values()
-        return alone(HIDDEN.sub("", self.scene.svg("".join(end))), self.language, self.dark)
+        end = "".join(self._one(Moment(self.scene.steps - 1)).values())
+        drawn = HIDDEN.sub("", self.scene.svg(end))
+        return alone(drawn, self.language, self.dark, letters=face_in_page)
 
     def text(self) -> Pair:
         """Return all that the animation shows, as text in both languages."""
@@ -109,10 +110,9 @@ class Animation:
     @property
     def alt(self) -> str:
         """What there is to see, in both languages."""
-        steps = max((len(film.frames) for film in self.player.films), default=0)
-        alts = [film.picture.alt() for film in self.player.films]
-        english, chinese = (" ".join(alt[i] for alt in alts) for i in (0, 1))
-        return both(row("animate_alt", steps=steps, what=(english, chinese)))
+        alts = zip(*(film.picture.alt() for film in self.player.films), strict=True)
+        english, chinese = map(" ".join, alts)
+        return both(row("animate_alt", steps=self.steps, what=(english, chinese)))
 
     def __str__(self) -> str:
         return choose(self.text(), "\n\n")
