@@ -34,8 +34,7 @@ PAIRS: tuple[tuple[str, str], ...] = (
     (LOOP, LOOP),
 )
 NAMED = (("a", "yes=1, no=2"), ("b", "no=1, yes=2"))  # the same values, exchanged
-X, Y = 'x = placeholder("x")', 'y = placeholder("y")'
-T = "t = x.sum()"
+X, Y, T = 'x = placeholder("x")', 'y = placeholder("y")', "t = x.sum()"
 
 
 def two_nodes(first: str, second: str, swapped: bool = False) -> Program:
@@ -60,6 +59,7 @@ CORE = Property(
         (X, Y, 'a = Node("Max", [x])', 'b = Node("Max", [x, y])', "same = same_work(a, b)"),
         (X, *(f'{n} = Node("Cond", [x], {k})' for n, k in NAMED), "same = same_work(a, b)"),
         diamonds(X, "x = x + x", "same = same_work(x + x, x + x)"),
+        *((f"v = {v}", "same = same_work(v * v, v * v)") for v in ("constant(2)", VARIABLE)),
         *((*two_nodes(line, line), "same = same_work(a, b)") for line in OPERATORS),
         *((*two_nodes(line, line, True), "same = same_work(a, b)") for line in OPERATORS),
     ),
