@@ -30,7 +30,7 @@ from viz.page.scene import LINE, fold_text
 from viz.picture.boxes import Picture
 from viz.picture.cards import wide as measured
 from viz.picture.drawing import alone, render
-from viz.picture.theme import SMALL
+from viz.picture.theme import NAME, SMALL, TOKENS
 from viz.views.draw import diagram_of
 from viz.words.text import ROWS
 
@@ -39,6 +39,11 @@ Part = tuple[tuple[str, str], str]  # a sentence in both languages, and the draw
 EDGE, ABOVE, BETWEEN = 12, 30, 14  # px
 WIDE = 720  # px: a column of text
 ARMS = {"then": ("then", "成立时"), "else": ("else", "否则")}  # of a Cond
+SAID = 15  # px: letters of a sentence above a drawing, which stands in a text of 17
+RULE = "{} {{ .mg-taken {{ stroke: {color}; }} text.mg-taken {{ stroke: none; fill: {color}; }} }}"
+MEDIA = "@media all", "@media (prefers-color-scheme: dark)"
+# The branch that ran, as `viz.branches` shows it.
+TAKEN = "".join(RULE.format(*two, color=two[1]) for two in zip(MEDIA, TOKENS["run"], strict=True))
 WIDTHS = [WIDE]  # the last is that of the pictures being made
 RATIOS = Path(__file__).parents[1] / "notebooks" / "pictures" / "ratios.json"
 
@@ -222,7 +227,7 @@ def pictures(width: int = WIDE) -> dict[str, str]:
     for i, language in enumerate(LANGUAGES):
         set_language(language)
         for make in PICTURES:
-            drawn = alone(_below_each_other(make(), i), language)
+            drawn = alone(_below_each_other(make(), i), language, style=TAKEN)
             found[f"{make.__name__}_{language}.svg"] = drawn
     set_language(before)
     WIDTHS.pop()
@@ -237,14 +242,15 @@ def _below_each_other(parts: Sequence[Part], language: int) -> str:
     inside, low, width = "", 0.0, 0.0
     for said, svg in parts:
         wide, high = (float(n) for n in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
-        lines = fold_text(said[language], WIDTHS[-1] - 2 * EDGE)
+        lines = fold_text(said[language], (WIDTHS[-1] - 2 * EDGE) * NAME / SAID)
         for line in lines:
-            inside += f'<text class="mg-name" x="{EDGE}" y="{low + 22}">{escape(line)}</text>'
+            look = f'class="mg-name" style="font-size:{SAID}px"'
+            inside += f'<text {look} x="{EDGE}" y="{low + 22}">{escape(line)}</text>'
             low += LINE
         low, above = (low - LINE, ABOVE) if said[language] else (low - LINE * len(lines), 0)
         inside += svg.replace("<svg ", f'<svg x="0" y="{low + above}" ', 1)
         low += above + high + BETWEEN
-        width = max(width, wide, *(measured(line, 14) + 2 * EDGE for line in lines))
+        width = max(width, wide, *(measured(line, SAID) + 2 * EDGE for line in lines))
     high = low - BETWEEN + EDGE
     return (
         f'<svg class="mg-svg" width="{width:.0f}" height="{high:.0f}" '
@@ -281,6 +287,9 @@ def _drawn(
         svg = svg.replace(f">{none}<", f">{word}<")
     for arm, words in ARMS.items():
         svg = re.sub(rf">\w+: {arm}</(text|title)>", rf">{choose(words)}</\1>", svg)
+    if idle:
+        then = re.compile(f"(<title>{choose(ARMS['then'])}</title>.*?)</g>")
+        svg = then.sub(lambda found: re.sub('class="', 'class="mg-taken ', found[0]), svg, count=1)
     return svg
 
 

@@ -21,6 +21,7 @@ from covering import each
 from IPython.lib.pretty import pretty
 from lessons import NOTEBOOKS
 from looks import serious
+from views import saved
 
 import minigrad as mg
 from minigrad.diagnostics.messages import set_language
@@ -743,6 +744,19 @@ def test_a_question_has_large_targets_and_is_red_only_where_an_answer_is_wrong(p
     for target in page.locator(".mg-ask li").all():
         assert target.bounding_box()["height"] >= 44
     assert page.locator(".mg-ask-verdict").inner_text().startswith("✗ Not quite.")
+
+
+@pytest.mark.browser
+def test_no_word_of_an_option_is_alone_on_its_last_line(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(saved("predict").as_uri())
+    option = page.locator(".mg-ask-option [lang=en]", has_text="changes at 2")
+    words = """e => { const r = document.createRange(), walk = document.createTreeWalker(e, 4);
+      while (!walk.currentNode.data?.endsWith("changes at 2")) walk.nextNode();
+      const end = walk.currentNode.length;
+      return [end - 4, end - 1].map(at => { r.setStart(walk.currentNode, at);
+        r.setEnd(walk.currentNode, at + 1); return r.getBoundingClientRect().top; }); }"""
+    assert len(set(option.evaluate(words))) == 1, "“at” goes with “2”"
 
 
 @pytest.mark.browser

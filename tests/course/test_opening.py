@@ -117,6 +117,15 @@ def test_a_picture_for_a_phone_fits_one_and_has_letters_of_its_own(name: str) ->
         assert not re.search(r">\w+: (then|else)<", svg)
 
 
+def test_of_two_branches_the_one_that_ran_is_green() -> None:
+    for name in ("control_flow", "control_flow_phone"):
+        for language, arm in (("en", "then"), ("zh", "成立时")):
+            svg = (PICTURES / f"{name}_{language}.svg").read_text("utf-8")
+            green = re.findall('<(?:rect|text) class="mg-taken [^>]*>([^<]*)', svg)
+            assert green == ["", arm]
+            assert f".mg-taken {{ stroke: {TOKENS['run'][0]}; }}" in svg
+
+
 @pytest.mark.browser
 def test_it_stands_at_its_end_for_who_asks_for_less_motion(page: Page, tmp_path: Path) -> None:
     browser = page.context.browser

@@ -15,6 +15,7 @@ import minigrad as mg
 import viz
 from viz.page.board import Board
 from viz.page.scenes import Panel
+from viz.words.text import ROWS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -125,6 +126,9 @@ def test_the_marks_follow_the_input() -> None:
     assert board.index == 2, "it opens where the trace is wrong"
 
 
+VERDICTS = [half.splitlines()[0] for half in ROWS["branches_undecided"]]
+
+
 def test_without_a_function_with_cond_the_static_graph_says_what_it_needs() -> None:
     board = viz.branches(e10, [3.0], inputs=INPUTS)
     static = panel(board, 0, "static")
@@ -132,6 +136,8 @@ def test_without_a_function_with_cond_the_static_graph_says_what_it_needs() -> N
     assert static.message is not None
     assert "mg.cond" in static.message[0]
     assert "mg.cond" in static.message[1]
+    verdicts = [half.splitlines()[0] for half in static.message]
+    assert verdicts == VERDICTS, "in a sentence of its own"
     assert "static" not in board.text()[0].splitlines()[-1]
 
 
@@ -326,3 +332,13 @@ def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: 
     assert "return 2 * x" in line.inner_text()
     assert page.locator("tr.mg-row").inner_text().split()[0] == "-3"
     assert page.errors == []
+
+
+@pytest.mark.browser
+def test_on_a_phone_the_verdict_is_a_whole_sentence(tmp_path: Path, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(viz.branches(e10, [3.0], inputs=INPUTS).save(tmp_path / "page.html").as_uri())
+    shown = page.locator(".mg-stage > .mg-graph > .mg-message")
+    assert shown.inner_text() == VERDICTS[0]
+    page.locator(".mg-unfold").click()
+    assert "mg.cond" in shown.inner_text()

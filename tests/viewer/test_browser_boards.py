@@ -317,6 +317,21 @@ def test_a_board_is_seen_whole_at_each_step_and_keeps_its_height(name: str, page
     assert page.errors == []
 
 
+@pytest.mark.parametrize(("wide", "high", "least"), [(1440, 900, 150), (1440, 1100, 240)])
+def test_a_chart_uses_the_height_that_is_free(wide: int, high: int, least: int, page: Page) -> None:
+    page.set_viewport_size({"width": wide, "height": high})
+    opened(page, views.saved("checkpoints"))
+    height = "e => e.getBoundingClientRect().height"
+    assert page.locator(".mg-extra > svg").evaluate(height) >= least
+    drawing = page.locator(".mg-drawing > svg").bounding_box()
+    pane = page.locator(".mg-drawing:visible").bounding_box()
+    assert drawing
+    assert pane
+    assert drawing["height"] <= pane["height"], "the drawing has its room"
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("() => document.querySelector('.mg-extra > svg').clientHeight === 130")
+
+
 @pytest.mark.usefixtures("english")
 @pytest.mark.parametrize("name", ["branches", "branches loop"])
 def test_on_a_phone_cards_have_their_values_and_words_unfold(name: str, page: Page) -> None:

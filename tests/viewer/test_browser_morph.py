@@ -71,7 +71,7 @@ def test_a_board_keeps_its_places(name: str, page: Page) -> None:
     assert [i for i, step in enumerate(steps) if step["hidden"]] == []
     places: dict[str, set[str]] = {}
     assert all(step["nodes"] for step in steps)
-    for step in steps[:-1] if name == "passes" else steps:  # there what remains gathers at the end
+    for step in steps:
         for node, place in step["nodes"]:
             places.setdefault(node, set()).add(place)
     assert {node: at for node, at in places.items() if len(at) > 1} == {}

@@ -25,6 +25,7 @@ from viz.charts.image import size_of
 from viz.page.stored import ROOM
 from viz.picture import theme
 from viz.picture.style import COLORS, CURVES, GRADIENTS, MODES
+from viz.views.train import train
 
 TITLE, X, Y = ("Training loss", "训练损失"), ("step", "步"), ("loss", "损失")
 HOSTILE = '"><script>alert(1)</script> $x$ $'
@@ -311,6 +312,14 @@ def test_a_chart_is_as_wide_as_its_page(tmp_path: Path) -> None:
     widths = [int(image["width"] or 0) for tag in ("source", "img") for image in shown.all(tag)]
     for found, room in zip(widths, [PHONE, WIDE, PHONE, WIDE, SCREEN, SCREEN], strict=True):
         assert room - 8 <= found <= room
+
+
+def test_on_a_wide_screen_each_of_two_panels_is_a_fifth_as_high_as_wide() -> None:
+    training = train(3)
+    for step in training:
+        training.log({"layer": [2.0**step]}, loss=2.0**-step)
+    (wide, high), (_, usual) = (size_of(svg) for svg in training.chart()._svgs(0, WIDE, SCREEN))
+    assert high > 2 * wide / 5 > usual
 
 
 def test_an_image_in_a_page_brings_every_letter_of_its_own(tmp_path: Path) -> None:

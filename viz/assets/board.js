@@ -3,6 +3,7 @@ const CODE = 19.5; // pixels of a line of code
 const PANE = { aside: 24, above: 22, chart: 16, title: 28, about: 24, high: 84, wide: 300, phone: 560 }; // pixels of a pane beside what is drawn; a phone has no more (board.css)
 const [TITLE, LESS] = [24, 12]; // and of one on a phone: its title, and what it has less around its drawing
 const GROWN = 1.2; // times its size that a drawing takes which stands beside no other
+const CHART = 0.2; // of its width is a chart high, where that is seen at once
 const SLOW = 1200; // milliseconds of a step
 const COUNTED = /(?<=\d) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=-?\d)|(?<=[,:] \d) (?=[a-z])|(?<=[a-z]) (?=-?[\d.]+(?: [✗!])?,)|(?<=→ \d+) (?=[a-z])|(?<=[a-z]) (?=\d+ →)| (?=→)|(?<=→) | (?=·)/g; // spaces between a number and what it counts or becomes, at which no line ends
 const [LEAST, SCANT] = [150, 190]; // pixels of the drawings, however much stands around them, and up to which they are alone
@@ -142,8 +143,9 @@ function show(model, board, root, moved, before) {
   });
   panes.filter(({ figure }) => figure.parentElement === stage).forEach(({ figure }) => folding(figure));
   const seen = (/** @type {SceneData} */ { panels }) => panes.filter(({ figure, i }) => figure.parentElement === room && i < panels.length);
+  let taller = 0; // pixels that a chart is higher than it must be
   const needed = (/** @type {SceneData} */ scene, /** @type {number} */ wide) => seen(scene).map(({ need }) => (
-    wide > PANE.phone || need.height === 1 ? need : { width: need.width - LESS, height: need.height - LESS, fixed: TITLE }
+    need.whole ? { ...need, fixed: need.fixed + taller } : wide > PANE.phone || need.height === 1 ? need : { width: need.width - LESS, height: need.height - LESS, fixed: TITLE }
   ));
   const fresh = renewing();
   let index = Math.min(model.get("index"), scenes.length - 1);
@@ -182,7 +184,12 @@ function show(model, board, root, moved, before) {
     known = `${board.offsetWidth} ${around}`;
     room.hidden = !room.firstChild;
     if (room.hidden) return;
-    const full = Math.max(...scenes.map((scene) => packed(needed(scene, wide), wide, 1e5).needed));
+    taller = 0;
+    const least = Math.max(...scenes.map((scene) => packed(needed(scene, wide), wide, 1e5).needed));
+    const high = Math.max(0, ...panes.map(({ need }) => (need.whole ? need.fixed - PANE.title - PANE.chart : 0)));
+    if (high) taller = Math.max(0, Math.floor(Math.min(CHART * wide - high, seenAtOnce - around - least)));
+    room.style.setProperty("--mg-taller", `${taller}px`);
+    const full = least + taller;
     const kept = before?.wide === board.offsetWidth ? before.high - around : 0;
     const chart = wide > PANE.phone ? 0 : Math.max(0, ...panes.map(({ need }) => (need.whole ? need.fixed : 0))); // beside which a drawing has room of its own
     size = [wide, kept || Math.max(chart ? Math.min(Math.ceil(full), chart + LEAST) : LEAST, Math.min(Math.ceil(full), seenAtOnce - around))];

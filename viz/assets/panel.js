@@ -169,8 +169,8 @@ function pane(data, parent, choose, scale, each) {
         message.hidden = !panel.message;
         tell(message, panel.message);
         if (panel.drawing != null || panel.svg || panel.code.length) return;
-        for (const part of message.querySelectorAll("[lang]")) { // of words alone a phone has their beginning (board.css)
-          const [first, ...rest] = (part.textContent ?? "").split(/(?<=: |：)/);
+        for (const part of message.querySelectorAll("[lang]")) { // of words alone a phone has their first line (board.css)
+          const [first, ...rest] = (part.textContent ?? "").split(/(?=\n)/);
           part.textContent = first;
           make("span", "mg-rest", part).textContent = rest.join("");
         }

@@ -64,8 +64,8 @@ class Chart(Document):
     ``draw(figure, i)`` paints with the texts of language i (0 English, 1 Chinese); ``head`` and
     ``rows`` hold the same content as text, one row for each series and language. ``size`` is width
     and height in inches, ``pad`` points between the title and the first axes. A notebook has it as
-    wide as its cells; a page has it for a wide screen, too, and for a phone, where it is ``more``
-    inches higher.
+    wide as its cells; a page has it for a wide screen, too, where it is at least ``tall`` inches
+    high, and for a phone, where it is ``more`` inches higher.
     """
 
     title: Pair
@@ -76,6 +76,7 @@ class Chart(Document):
     size: tuple[float, float] = (6.4, 3.4)
     pad: float = 26
     more: float = 0
+    tall: float = 0
 
     def save(self, path: str | Path, lang: str = "en") -> Path:
         """Write the chart in one language as PNG, SVG or PDF, or as HTML in both.
@@ -105,7 +106,8 @@ class Chart(Document):
 
     def _figure(self, i: int, title: str, wide: float) -> mpl.Figure:
         """Draw the chart, so many inches wide."""
-        figure = mpl.Figure((wide, self.size[1] + self.more * is_slim(wide)))
+        high = self.size[1] + self.more * is_slim(wide)
+        figure = mpl.Figure((wide, max(high, self.tall) if wide > WIDE / 120 else high))
         self.draw(figure, i)
         for axes in figure.axes:
             axes.set_xlabel(folded(axes.get_xlabel(), axes), **SPACED)

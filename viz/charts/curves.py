@@ -111,6 +111,7 @@ def stacked(parts: Sequence[Lines], x: Pair, size: Size = (6.4, 3.4), first: int
         draw=partial(_draw_all, parts=parts, x=x, first=first),
         size=size,
         more=0.6 * (len(parts) - 1),
+        tall=min(6.4, 3.2 * len(parts)),  # a wide screen shows as much at once
     )
 
 
@@ -167,7 +168,8 @@ def _check(lines: Sequence[tuple[Pair, Values]], logy: bool) -> None:
 
 
 def _draw_all(figure: mpl.Figure, i: int, *, parts: Sequence[Lines], x: Pair, first: int) -> None:
-    panels = np.ravel(figure.subplots(len(parts), 1, sharex=True, gridspec_kw={"hspace": FOLD}))
+    between = {"hspace": FOLD * min(1, 4 * len(parts) / figure.get_figwidth())}
+    panels = np.ravel(figure.subplots(len(parts), 1, sharex=True, gridspec_kw=between))
     last = first - 1 + max(len(values) for part in parts for _, values in part.lines)
     found = mpl.MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(first, last)
     clear = 0.11 * (last - first)  # of both ends, which have a tick, too

@@ -92,9 +92,11 @@ def branches(
             eager = run_eager(f, rows, names)
             made = {
                 "eager": lambda: eager,
-                "static": lambda: _static_mode(cond or f, first, rows, names),
+                "static": lambda: _tried(
+                    lambda: run_static(static_graph(cond or f, first, names), rows, names)
+                ),
                 "trace": lambda: run_called(traced(f, first), rows),
-                "script": lambda: _script(f, rows),
+                "script": lambda: _tried(lambda: run_called(mg.script(f), rows)),
             }
             tried = {key: made[key]() for key in WAYS if key in ways}
         able = {key: way for key, way in tried.items() if way.picture is not None}
@@ -147,30 +149,18 @@ def _arguments(x: Any, first: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _around(first: tuple[Any, ...]) -> list[Any]:
     """Return the example times −1 … 1; integers once each."""
-    factors = np.linspace(-1, 1, STEPS)
-    scaled = [(first[0] * k).astype(first[0].dtype) for k in factors] if first else []
+    scaled = ((x * k).astype(x.dtype) for x in first[:1] for k in np.linspace(-1, 1, STEPS))
     return list({x.tobytes(): x for x in scaled}.values())
 
 
-def _static_mode(f: Any, first: Any, rows: Any, names: list[str]) -> Mode:
-    """Run the function on placeholders; if Python needs a value, return the error's message."""
+def _tried(make: Callable[[], Mode]) -> Mode:
+    """Say where there is no graph, and why; the panel of the source shows the places."""
     try:
-        return run_static(static_graph(f, first, names), rows, names)
+        return make()
     except GraphError as error:
-        return Mode(None, problem=_first_line(error))
-
-
-def _script(f: Any, rows: Any) -> Mode:
-    try:
-        return run_called(mg.script(f), rows)
-    except GraphError as error:
-        return Mode(None, problem=_first_line(error))
-
-
-def _first_line(error: GraphError) -> Pair:
-    """Return what went wrong, without the places, which the panel of the source shows."""
-    english, chinese = (half.splitlines()[0] for half in error.pair)
-    return english, chinese
+        key = "branches_undecided" if error.key == "symbolic_bool" else "branches_unbuilt"
+        why = tuple(half.splitlines()[0] for half in error.pair)
+        return Mode(None, problem=row(key, why=why))
 
 
 def _result(run: Run) -> str:

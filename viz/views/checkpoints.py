@@ -167,7 +167,7 @@ def _peak_text(choice: Choice) -> Pair:
 
 
 def _area(choice: Choice, first: Choice, peak: Pair) -> str:
-    """Draw the bytes in use, step by step; as wide as there is room, without stretching words."""
+    """Draw the bytes in use, step by step; as large as there is room, without stretching words."""
     held, budget, boundary = choice.planned.held, choice.budget, choice.planned.boundary
     top, last = int(first.planned.held.max(initial=1)), max(len(held), 1)
 
@@ -200,11 +200,13 @@ def _area(choice: Choice, first: Choice, peak: Pair) -> str:
         texts.append(_text(begin, high(0) - 6, within, color=stroke))
         shapes.append(_line((at, high(top)), (at, high(now)), "ink"))
         tip = f'<path d="M-4,-7H4L0,0Z" style="fill:{_color("ink")}"/></svg>'
-        texts.append(f'<svg x="{100 * at / last:.1f}%" y="{high(now)}" overflow="visible">{tip}')
+        place = f'x="{100 * at / last:.1f}%" y="{100 * high(now) / HEIGHT:.1f}%"'
+        texts.append(f'<svg {place} overflow="visible">{tip}')
     label = escape(both(peak))
     return (
         f'<svg role="img" aria-label="{label}" width="100%" height="{HEIGHT}" '
-        f'style="display:block;{FONT}"><svg width="100%" height="{HEIGHT}" '
+        f'style="display:block;height:calc({HEIGHT}px + var(--mg-taller, 0px));{FONT}">'
+        f'<svg width="100%" height="100%" '
         f'viewBox="0 0 {last} {HEIGHT}" preserveAspectRatio="none">{"".join(shapes)}</svg>'
         f"{''.join(texts)}</svg>"
     )
@@ -220,6 +222,6 @@ def _line(a: tuple[float, float], b: tuple[float, float], token: str, dash: str 
 
 
 def _text(part: float, y: float, words: str, anchor: str = "start", color: str = "soft") -> str:
-    """Return an SVG text at a height, and at a fraction of the width."""
+    """Return an SVG text at a height of the lowest chart, and at a fraction of the width."""
     style = f"font-size:{theme.SMALL}px;fill:{_color(color)};text-anchor:{anchor}"
-    return f'<text x="{part:.1f}%" y="{y}" style="{style}">{words}</text>'
+    return f'<text x="{part:.1f}%" y="{100 * y / HEIGHT:.1f}%" style="{style}">{words}</text>'

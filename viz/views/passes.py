@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -99,16 +98,17 @@ def _scenes(start: Graph, history: Sequence[PassRecord], proof: ResultCheck) -> 
         scenes.append(Scene(caption, (panel,), tuple(facts), len(left)))
         left.append((what or in_both(record.name), last, record.name))
     counts, *facts = proof.facts(start, last, start)
+    facts += first([panel.title for s in scenes[1:] for panel in s.panels])
     facts += [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
+    left.append((ROWS["passes_all"], last, "–"))
+    panel = _panel(start, last, set(), drawn, ROWS["passes_all"])
+    scenes.append(Scene(row("passes_end", counts=counts), (panel,), tuple(facts), len(left) - 1))
     whole = union(*(panel.picture for s in scenes for panel in s.panels if panel.picture))
     scenes = [replace(s, panels=(replace(s.panels[0], among=whole),)) for s in scenes]
-    panel = _panel(start, last, set(), drawn, ROWS["passes_all"])
-    stay = {i: kind for i, kind in panel.marks.items() if kind != "gone"}
-    panel = replace(panel, picture=drawn.of(last), marks=stay)  # gathers: what remains is all of it
     lines = ((what, *proof.counts(graph)[:2], name) for what, graph, name in left)
     rows = tuple((what, *(in_both(str(x)) for x in rest)) for what, *rest in lines)
     sheet = Sheet(tuple(ROWS[f"passes_{k}"] for k in ["what", "nodes", "kernels", "name"]), rows, 1)
-    return [*scenes, Scene(row("passes_end", counts=counts), (panel,), tuple(facts))], sheet
+    return scenes, sheet
 
 
 class GraphPictures:
@@ -215,9 +215,6 @@ def _sentence(name: str | Pair, whole: Picture, fates: Mapping[str, str]) -> Pai
     key = "both" if not gone else "cut" if not put else "put"
     key = "once" if gone and sorted(gone) == sorted(put) else key
     few = [row("passes_many", count=len(x)) if len(x) > MOST else ", ".join(x) for x in (gone, put)]
-    ops = Counter(n.op for n in whole.nodes if fates.get(n.id) == "gone")
-    most = [f"{op}\xa0×\xa0{k}" for op, k in ops.most_common(MOST)] + ["…"] * (len(ops) > MOST)
-    few[0] = row("passes_many_of", nodes=few[0], ops=", ".join(most)) if gone[MOST:] else few[0]
     return row(f"passes_{key}", name=name, **dict(zip(("gone", "put"), few, strict=True)))
 
 
@@ -283,8 +280,7 @@ class ResultCheck:
         variables = {n: np.array(value)[()] for n, value in kept.items()}
         results = Interpreter([*outputs, *gradients.values()])(feeds, variables)
         arrays = [np.asarray(x) for x in results]
-        rest = arrays[len(outputs) :]
-        named = {names[leaf]: x for leaf, x in zip(gradients, rest, strict=True)}
+        named = dict(zip((names[x] for x in gradients), arrays[len(outputs) :], strict=True))
         return arrays[: len(outputs)], named
 
 
