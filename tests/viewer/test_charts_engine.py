@@ -164,6 +164,15 @@ def test_every_task_on_a_longest_chain_is_critical_and_no_other() -> None:
     assert {name for name, mark in marks.items() if not mark} == {"Exp_1"}
 
 
+def test_the_text_marks_the_tasks_that_the_chart_frames() -> None:
+    program, _ = small()
+    found = program.schedule(2, costs=lambda node: 1.0)
+    lines = str(found).splitlines()[-3:]
+    assert [line[0] for line in lines] == ["*", "*", "*"], "MatMul waits for both"
+    assert "critical path * 2 s (3 tasks)" in str(found)
+    assert "critical path: 2 s, 3 tasks." in schedule(found).alt[0]
+
+
 def test_a_name_is_written_whole_or_stands_below_with_its_number() -> None:
     x = mg.placeholder("x", shape=(8, 8))
     program = mg.build_graph(x, mg.sigmoid(mg.tanh(x @ x) @ x).sum()).compile()
@@ -217,7 +226,7 @@ def test_a_result_that_another_device_waits_for_has_an_arrow() -> None:
     (key,) = (axes.get_legend() for axes in figure.axes)
     assert [text.get_text() for text in key.get_texts()] == [
         "critical path",
-        "another device waits for it",
+        "another device needs it",
     ]
     alone = drawn(schedule(program, 1, costs=COSTS))
     assert not [t for t in alone.axes[0].texts if getattr(t, "arrow_patch", None)]

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from minigrad.compiler import Program
-from minigrad.compiler.schedule.schedule import ROUNDING, Schedule, Task, remaining, seconds
+from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
 from viz.charts.caption import SPACED, axes_width, caption, folded, is_slim
 from viz.charts.chart import Chart, Row, heads
@@ -63,7 +63,7 @@ def schedule(
     >>> x = mg.placeholder("x", shape=(3,))
     >>> program = mg.build_graph(x, mg.exp(x) @ mg.tanh(x)).compile()
     >>> schedule(program, costs=lambda node: 1.0).alt[0]
-    'Gantt chart: Schedule over 2 devices. 3 tasks. predicted: 2 s; critical path: 2 s, 2 tasks.'
+    'Gantt chart: Schedule over 2 devices. 3 tasks. predicted: 2 s; critical path: 2 s, 3 tasks.'
     """
     if isinstance(obj, Program):
         obj = obj.schedule(devices, costs=costs, feed_dict=feed_dict)
@@ -72,8 +72,7 @@ def schedule(
     found = measured or obj.rehearsal
     panels = [Panel(obj, "chart_measured" if obj.costs == "run" else "chart_predicted")]
     panels += [Panel(found, "chart_measured")] if found is not None else []
-    path = obj.critical_path
-    about = {"devices": obj.devices, "tasks": len(obj.tasks), "count": len(path)}
+    about = {"devices": obj.devices, "tasks": len(obj.tasks), "count": len(obj.critical)}
     says = [row(p.title, time=seconds(p.schedule.makespan)) for p in panels]
     alt = row("chart_schedule_alt", length=seconds(obj.length), **about)
     english, chinese = (
@@ -94,7 +93,7 @@ def schedule(
 
 
 def _rows(predicted: Schedule, measured: Schedule | None) -> list[tuple[Row, Row]]:
-    path, found = _critical(predicted), list[tuple[Row, Row]]()
+    path, found = predicted.critical, list[tuple[Row, Row]]()
     ran = {t.node: t for t in measured.tasks} if measured is not None else {}
     for t in predicted.tasks[:LISTED]:
         cells = [*_cells(t)[:3], "*" if t.node in path else "", *_cells(ran.get(t.node))]
@@ -107,23 +106,13 @@ def _rows(predicted: Schedule, measured: Schedule | None) -> list[tuple[Row, Row
     return found
 
 
-def _critical(schedule: Schedule) -> set[Node]:
-    """Return the tasks on any of the longest chains: several may be equally long."""
-    tasks, ends = schedule.tasks, dict[Node, float]()
-    after, costs = {t.node: t.after for t in tasks}, {t.node: t.cost for t in tasks}
-    for node, needed in after.items():
-        ends[node] = costs[node] + max((ends[n] for n in needed), default=0.0)
-    rest, least = remaining([*after], after, costs), schedule.length * (1 - ROUNDING)
-    return {n for n in after if ends[n] - costs[n] + rest[n] >= least}
-
-
 def _cells(task: Task | None) -> Row:
     return (str(task.device), seconds(task.start), seconds(task.cost)) if task else ("", "", "")
 
 
 def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> None:
     """Draw a panel per schedule; saves: the first, predicted, has a row for one device's time."""
-    path = _critical(panels[0].schedule)
+    path = panels[0].schedule.critical
     numbers = {t.node: n for n, t in enumerate(panels[0].schedule.tasks[:LISTED], 1)}
     spans = [p.schedule.makespan or 1.0 for p in panels]
     spans[0] = panels[0].schedule.total if saves else spans[0]
@@ -220,7 +209,7 @@ def _draw_serial(axes: mpl.Axes, schedule: Schedule, scale: float) -> None:
 
 
 def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
-    """Draw an arrow for each result that another device waits for, if they are few."""
+    """Draw an arrow for each result that another device needs, if they are few."""
     at = {t.node: t for t in tasks}
     pairs = [(at[n], t) for t in tasks for n in t.after if n in at and at[n].device != t.device]
     if len(pairs) > ARROWS:

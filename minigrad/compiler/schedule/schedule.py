@@ -11,7 +11,7 @@ import heapq
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -122,24 +122,33 @@ class Schedule:
         return self.total / (self.makespan * self.devices) if self.makespan else 0.0
 
     @cached_property
+    def _waits(self) -> tuple[dict[Node, tuple[Node, ...]], dict[Node, float], dict[Node, float]]:
+        """What each task waits for, its cost, and the longest path from its start to the end."""
+        after, costs = {t.node: t.after for t in self.tasks}, {t.node: t.cost for t in self.tasks}
+        return after, costs, remaining([*after], after, costs)
+
+    @cached_property
     def critical_path(self) -> tuple[Node, ...]:
         """The chain of tasks that takes longest, in order: the makespan is never less."""
-        nodes = [t.node for t in self.tasks]
-        costs, after = {t.node: t.cost for t in self.tasks}, {t.node: t.after for t in self.tasks}
-        rest = remaining(nodes, after, costs)
+        after, _, rest = self._waits
         followers = _followers(after)
-        path: list[Node] = []
-        ready: Iterable[Node] = [n for n in nodes if not after[n]]
+        path, ready = list[Node](), [n for n, needed in after.items() if not needed]
         while ready:
             path.append(max(ready, key=rest.__getitem__))
             ready = followers[path[-1]]
         return tuple(path)
 
     @cached_property
+    def critical(self) -> set[Node]:
+        """The tasks on any of the longest chains: several may be equally long."""
+        (after, costs, rest), least = self._waits, self.length * (1 - ROUNDING)
+        until = remaining([*after][::-1], _followers(after), costs)
+        return {n for n in costs if until[n] - costs[n] + rest[n] >= least}
+
+    @cached_property
     def length(self) -> float:
         """The length of the critical path in seconds."""
-        on_path = set(self.critical_path)
-        return sum(t.cost for t in self.tasks if t.node in on_path)
+        return sum(self._waits[1][n] for n in self.critical_path)
 
     @property
     def bounds(self) -> Bounds:
@@ -199,23 +208,17 @@ class Schedule:
     @property
     def pair(self) -> Pair:
         """The schedule as text, in English and in Chinese."""
-        bounds, path = self.bounds, set(self.critical_path)
+        limits = {name: seconds(value) for name, value in asdict(self.bounds).items()}
+        limits |= {"nodes": f"{len(self.critical)}", "used": f"{self.utilisation:.0%}"}
         about = {"tasks": len(self.tasks), "devices": self.devices, "used": self.used}
         rows = [
             fill(SUMMARY[self.costs], makespan=seconds(self.makespan), **about),
-            fill(
-                "schedule_limits",
-                path=seconds(bounds.path),
-                nodes=len(path),
-                share=seconds(bounds.share),
-                total=seconds(bounds.total),
-                used=f"{self.utilisation:.0%}",
-            ),
+            fill("schedule_limits", **limits),
         ]
         rows += [self._trial_text(t) for t in self.trials if len(self.trials) > 1]
         rows.append(fill("schedule_head"))
         for t in self.tasks[:SHOWN]:
-            mark = "*" if t.node in path else " "
+            mark = "*" if t.node in self.critical else " "
             line = f"{mark} {t.device}  {seconds(t.start):>8}  {seconds(t.cost):>8}  {t.node.name}"
             rows.append((line, line))
         if len(self.tasks) > SHOWN:
