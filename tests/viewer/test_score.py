@@ -166,13 +166,22 @@ def test_layers_are_rows_where_their_lines_are_too_many_in_the_order_they_comput
 
 
 def test_calls_are_rows_where_their_lines_are_too_many() -> None:
-    """The data of a call goes with it, what all of them share does not."""
+    """What all of them share is a row, and so is the sequence of which each is given one."""
     (made,) = scores(viz.step(unrolled(8)))
     calls = [f"rnncell ({i})" for i in range(1, 9)]
     assert [label for label in labels(made) if "(" in label] == [*calls, "return h.sum()"]
-    assert {*labels(made)} - {*calls} == {"rnncell.parameters", "x0", "h", "x7", "return h.sum()"}
+    assert [*labels(made)] == [
+        "rnncell.parameters",
+        "x0 … x7",
+        calls[0],
+        "h",
+        *calls[1:],
+        "return h.sum()",
+    ]
     (many,) = scores(viz.step(unrolled(50)))
-    assert {"rnncell (1)", "rnncell × 48", "rnncell (50)"} <= {*labels(many)}
+    assert {"x0 … x49", "rnncell (1)", "rnncell × 48", "rnncell (50)"} <= {*labels(many)}
+    row = labels(made).index("x0 … x7")
+    assert sum(len(n.nodes) for n in made.notes if n.row == row and n.sort == "input") == 8
 
 
 @pytest.fixture(scope="module")

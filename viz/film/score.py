@@ -223,6 +223,13 @@ def _by_call(
                 inner = readers[i].group.removeprefix(path)
             call = inner.strip("/").partition("/")[0] if repeated(path) and not strips else ""
             found[i] = ("", path, call), Row(_qualified(box.group, call or box.name), False)
+    given: dict[str, list[PictureNode]] = {}
+    for n in film.picture.nodes:
+        given.setdefault(n.label.rstrip("0123456789") if n.kind == "input" else "", []).append(n)
+    for stem, every in given.items():  # what each call is given: "x0 … x7"
+        if stem and every[1:] and any(repeated(found[n.id][0][1]) for n in every if n.id in found):
+            label = " … ".join(dict.fromkeys((every[0].label, every[-1].label)))
+            found.update((n.id, (("", stem, ""), Row(label, False))) for n in every)
     return found
 
 
