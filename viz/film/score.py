@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from string import digits
 from typing import NamedTuple
 
 from viz.film.film import BUILT, CLOCKS, GRADIENT, PLANNED, RUN, Film, Frame, latest
@@ -223,13 +224,11 @@ def _by_call(
                 inner = readers[i].group.removeprefix(path)
             call = inner.strip("/").partition("/")[0] if repeated(path) and not strips else ""
             found[i] = ("", path, call), Row(_qualified(box.group, call or box.name), False)
-    given: dict[str, list[PictureNode]] = {}
-    for n in film.picture.nodes:
-        given.setdefault(n.label.rstrip("0123456789") if n.kind == "input" else "", []).append(n)
-    for stem, every in given.items():  # what each call is given: "x0 … x7"
-        if stem and every[1:] and any(repeated(found[n.id][0][1]) for n in every if n.id in found):
-            label = " … ".join(dict.fromkeys((every[0].label, every[-1].label)))
-            found.update((n.id, (("", stem, ""), Row(label, False))) for n in every)
+    given = {n: n.label.rstrip(digits) for n in film.picture.nodes if n.kind == "input"}
+    for stem in {x for n, x in given.items() if n.id in found and repeated(found[n.id][0][1])}:
+        every = [n for n in given if given[n] == stem]  # what each call is given: "x0 … x7"
+        label = " … ".join(dict.fromkeys((every[0].label, every[-1].label)))
+        found.update((n.id, (("", stem, ""), Row(label, False))) for n in every)
     return found
 
 

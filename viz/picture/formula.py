@@ -20,7 +20,7 @@ from viz.picture.calls import LOOPS
 from viz.words.text import Pair, row
 
 LONGEST = 60  # characters of a formula that is read at a glance
-MOST = 4  # operands that are written where an operator takes any number of them
+MOST = 4  # operands of an operator that takes any number of them, and operators of a round
 EVERY = "{all}"
 OPENING, CLOSING = ("(", "[", "|", ", "), (")", "]", "|", ",")  # around what needs no parentheses
 SIGNS = ("+", "@", "^", "=", ">", "<", "||", "?:", ">0", "&", "|", "~")
@@ -117,8 +117,10 @@ def _repeating(picture: Picture) -> Pair | None:
     times = int(count.split()[0])
     if name not in LOOPS:
         return row("heading_calls", name=name, count=times + 2)
-    inside = sum(n.group.startswith(strip) and n.kind not in GIVEN for n in picture.nodes)
-    return row("heading_loop", each=inside // times, count=times + 2)
+    ops = [n.op for n in picture.nodes if n.group.startswith(strip) and n.kind not in GIVEN]
+    each = ops[: len(ops) // times]
+    key = "heading_loop" if each[MOST:] else "heading_round"
+    return row(key, each=len(each), round=" → ".join(each), count=times + 2)
 
 
 def _parenthesized(text: str) -> str:
