@@ -64,6 +64,24 @@ def numbered() -> Captured:
     return _captured(build, "PyTorch", x)
 
 
+def recurrent(state: bool = True, shared: bool = True) -> Captured:
+    """A cell that is called for each row, with its last result if it has a state."""
+    build, rng = Builder(), np.random.default_rng(3)
+    xs = build.placeholder("xs", rng.normal(size=(6, 4)).astype(np.float32))
+    rows = [xs[i : i + 1] for i in range(6)]
+    scope, own = "cell: RNNCell", list[Node]()
+    h, every = rows[0], list[Node]()
+    for i, x in enumerate(rows):
+        if not own or not shared:
+            w = rng.normal(size=(4, 4)).astype(np.float32)
+            own = [build.variable(f"cell.weight{i}", w, scope, trained=True)]
+        with build.at(build.entered([scope]), _line(3, "h = self.cell(x, h)")):
+            h = mg.tanh(x @ own[0] + (h if state else rows[0]))
+            every.append(h)
+    y = h if state else sum(every[1:], every[0])
+    return _captured(build, "PyTorch", y @ np.ones((4, 1), np.float32))
+
+
 def differing(ran: Captured) -> Captured:
     """A model of which one parameter is frozen, in half precision, and played in full."""
     name = next(name for name in ran.leaves if name != "x")

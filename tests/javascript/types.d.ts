@@ -517,6 +517,7 @@ interface AtlasEdge {
   tensor: number;
   points: [number, number][];
   turns: boolean;
+  label?: string;
 }
 
 interface AtlasSpot extends Box {

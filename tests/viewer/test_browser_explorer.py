@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from explored import differing, jax_like, numbered, stopped, torch_like
+from explored import differing, jax_like, numbered, recurrent, stopped, torch_like
 from looks import serious
 
 from minigrad.interop.captured import Captured
@@ -53,6 +53,23 @@ P.clearRect = function (...at) { if (scored(this)) window.pieces = []; clear.app
 P.moveTo = function (...at) {
   if (scored(this) && this.lineWidth === 2) window.pieces.push(this.strokeStyle);
   move.apply(this, at);
+};
+"""
+# Where lines end on the stage as it was last drawn, and whether they're dashed.
+STROKES = """
+const P = CanvasRenderingContext2D.prototype;
+const [clear, line, stroke] = [P.clearRect, P.lineTo, P.stroke];
+const staged = (c) => c.canvas.role === "application";
+let end = [0, 0];
+P.clearRect = function (...at) {
+  if (staged(this)) window.strokes = [];
+  clear.apply(this, at);
+};
+P.lineTo = function (...at) { end = at; line.apply(this, at); };
+P.stroke = function () {
+  if (staged(this)) window.strokes.push({ end, dashed: this.getLineDash().length > 0 });
+  end = [0, 0];
+  stroke.call(this);
 };
 """
 # What lies where in each canvas since it was cleared; which texts lie on others, or are cut off.
@@ -121,7 +138,7 @@ def one(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()
     page.add_init_script(SIZES + TEXTS)
-    page.add_init_script(f"{{{BOXES}}}{{{PIECES}}}")
+    page.add_init_script(f"{{{BOXES}}}{{{PIECES}}}{{{STROKES}}}")
     yield page
     context.close()
 
@@ -482,6 +499,48 @@ def test_a_curve_ends_where_a_module_does_not_read_the_one_before(
     page = opened(one, pages[name])
     pieces = page.evaluate("window.pieces")
     assert [pieces.count(color) for color in dict.fromkeys(pieces)] == [count, count]
+
+
+# The arrow back into a stack from below, and the one of its gradient: whether it's dashed.
+GOES = f"""() => {{
+  const {{ x, y, w, h }} = {STATE}.atlas.m.nodes.find((n) => n.repeats).shown;
+  const below = ([px, py]) => Math.abs(py - y - h) < 4 && px > x + 0.2 * w && px < x + 0.8 * w;
+  return window.strokes.filter(({{ end }}) => below(end)).map(({{ dashed }}) => dashed);
+}}"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_state_of_a_cell_goes_from_call_to_call(width: int, tmp_path: Path, one: Page) -> None:
+    page = opened(one, explorer_of(recurrent, recurrent()).save(tmp_path / "a.html"), width)
+    assert page.evaluate(GOES) == [False, False]
+    assert any(text.split()[0] == "h" for _, text in page.evaluate("window.texts"))
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate(CARDS) == []
+    moments = {"0": [True], "m.n": [False]}
+    # As soon as the last call passes it back.
+    moments["2 * m.n - m.nodes[m.nodes.find((n) => n.repeats).children.at(-1)].a"] = [False] * 2
+    for moment, drawn in moments.items():
+        page.evaluate(f"() => {{ const {{ m }} = {STATE}.atlas; {STATE}.jump({moment}); }}")
+        settled(page)
+        assert page.evaluate(GOES) == drawn, moment
+
+
+@pytest.mark.parametrize("changed", [{"state": False}, {"shared": False}])
+def test_only_one_module_that_reads_what_it_gave_has_a_state(
+    changed: dict[str, bool], tmp_path: Path, one: Page
+) -> None:
+    model = recurrent(**changed)
+    page = opened(one, explorer_of(recurrent, model).save(tmp_path / "a.html"))
+    assert page.evaluate(GOES) == []
+
+
+def test_the_pieces_of_a_curve_have_the_names_of_their_modules(tmp_path: Path, one: Page) -> None:
+    """Else the gradient that goes on somewhere else seems to explode."""
+    page = opened(one, explorer_of(recurrent, recurrent()).save(tmp_path / "a.html"))
+    score = {text for canvas, text in page.evaluate("window.texts") if canvas == "mg-x-score"}
+    assert "@, cell" in score
+    page.evaluate(f"() => {STATE}.jump(0)")
+    assert "@, cell" not in written(page, "mg-x-score"), "not before it is drawn"
 
 
 @pytest.mark.parametrize("width", [770, 390])

@@ -67,7 +67,7 @@ function drawGroup(atlas, group, box, alpha, opened = 1) {
   const scale = Math.min(box.w / size.w, box.h / size.h);
   pen.c.globalAlpha = alpha * smooth(0.45, 1, opened);
   const lines = places.edges.map((edge) => ({ edge, points: onScreen(edge.points, box) }));
-  for (const { edge, points } of lines) if (edge.from.node?.repeats) points[0][0] += 6; // at the edge of its stack
+  for (const { edge, points } of lines) if (edge.from.node?.repeats && !edge.label) points[0][0] += 6; // at the edge of its stack
   /** @type {Map<string, (typeof lines)[0]>} */
   const apart = new Map(); // of those on one line the one that got furthest
   const far = (/** @type {AtlasEdge} */ edge) => Number(isThere(m, edge.tensor, atlas.time)) + 2 * Number(passedBack(m, edge, atlas.time)) + 4 * Number(stopsAt(m, edge, atlas.time));
@@ -76,6 +76,7 @@ function drawGroup(atlas, group, box, alpha, opened = 1) {
     if (!before || far(line.edge) > far(before.edge)) apart.set(way, line);
   }
   for (const line of apart.values()) drawArrow(atlas, line, scale);
+  if (scale > 0.6) for (const line of lines) if (line.edge.label) drawState(atlas, line);
   if (scale > 0.45) for (const stub of places.stubs) drawStub(atlas, stub, box);
   if (places.wide && scale > 0.6) drawShapes(atlas, lines, places);
   for (const port of places.ports) drawPort(atlas, group, port, places, box, scale);
@@ -158,7 +159,7 @@ function drawShapes(atlas, lines, places) {
   /** @type {[number, number, number][]} */
   const put = [];
   for (const { edge, points } of lines) {
-    if (edge.to.port || !isThere(m, edge.tensor, time)) continue;
+    if (edge.label || edge.to.port || !isThere(m, edge.tensor, time)) continue;
     const reader = edge.to.node && places.rects.get(edge.to.node.i);
     if (points.length > 4 && !edge.turns && !(reader && reader[1] < 0.2)) continue;
     let [at, longest] = [-1, 0];
@@ -176,6 +177,15 @@ function drawShapes(atlas, lines, places) {
     put.push([x, y, width]);
     pen.text(text, x, y, null, "center");
   }
+}
+
+/** What goes from call to call, between its arrow and its stack: its name and, where there's room, its shape. @param {Atlas} atlas @param {{edge: AtlasEdge, points: Points}} line */
+function drawState(atlas, { edge, points: [[right, y], , [left]] }) {
+  const { pen, ink } = atlas;
+  pen.font(11, 600);
+  pen.c.fillStyle = ink.soft;
+  const said = [`${edge.label}  ${shapeOf(atlas, edge.tensor)}`, String(edge.label)].find((text) => pen.c.measureText(text).width < right - left - 10);
+  if (said) pen.text(said, (left + right) / 2, y + 12.5, null, "center");
 }
 
 /** @param {Atlas} atlas @param {AtlasNode} group @param {AtlasEnd} port @param {AtlasPlaces} places @param {Box} box @param {number} scale */

@@ -274,9 +274,10 @@ function drawPictures(atlas, node, { x, y, w, h }, value, gradient) {
   if (tensor?.unknown) return pen.swatch(null, false, x, y, w, h);
   if (tensor && isNumber(tensor)) {
     c.fillStyle = value ? ink.ink : ink.soft;
-    pen.font(Math.min(30, Math.max(11, h * 0.7)), 650);
+    const size = Math.min(30, Math.max(11, h * 0.7));
+    pen.font(size, 650);
     if (value?.bad) c.fillStyle = ink.bad;
-    pen.text(value ? figure(value.mean) : "?", x, y + h * 0.62 + 4, w);
+    pen.text(value ? figure(value.mean) : "?", x + w / 2, y + h / 2 + size * 0.36, w, "center");
     return;
   }
   const plain = node.input === undefined ? undefined : ink.line;

@@ -102,6 +102,19 @@ function titleOf(m, node) {
 /** @param {AtlasModel} m @param {AtlasNode} node */
 const partsOf = (m, node) => (node.children ?? []).map((c) => m.nodes[c]);
 
+/** What each call of a stack gives to the next, if it's one module that is called again and again: the tensor, and its name. @param {AtlasModel} m @param {AtlasNode} node */
+function stateOf(m, node) {
+  const calls = node.repeats ? partsOf(m, node) : [];
+  const same = calls.every(({ sum }) => String(sum.weights) === String(calls[0].sum.weights));
+  const given = calls.slice(1).map((call, i) =>
+    m.data.operators.slice(call.a, call.b).flatMap((op) => op.reads).find((x) => x >= calls[i].a && x < calls[i].b));
+  if (!same || !given.length || given.includes(undefined)) return null;
+  const tensor = Number(given[0]);
+  const [, name, from] = /^\s*(\w+(?:, *\w+)*) *=([^=].*)/.exec(m.data.lines[m.data.operators[tensor].line]?.[2] ?? "") ?? [];
+  const read = name?.split(/, */).every((one) => new RegExp(`\\b${one}\\b`).test(from));
+  return { calls, tensor, name: read ? name : "" };
+}
+
 const clamp = (/** @type {number} */ v, /** @type {number} */ low, /** @type {number} */ high) => Math.min(high, Math.max(low, v));
 
 /** How much of a node has run by this time. @param {AtlasNode} node @param {number} time */

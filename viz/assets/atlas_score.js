@@ -284,6 +284,7 @@ function scoreOf(atlas, canvas, pen) {
       return [a, b];
     };
     const [f, b] = [curve(spread, ink.run), m.end > m.n ? curve(returned, ink.grad) : null];
+    if (b) namePieces(returned, ([t, v]) => [at(t), base - 2 - ((v - b[0]) / (b[1] - b[0])) * (g.lane - 6)], top, base);
     pen.font(12, 700);
     c.fillStyle = ink.bad;
     let marked = -Infinity;
@@ -332,6 +333,43 @@ function scoreOf(atlas, canvas, pen) {
     c.fillStyle = ink.grad;
     pen.text(`1e${b[1]}`, g.right + 8, top + 10);
     pen.text(`1e${b[0]}`, g.right + 8, base);
+  }
+
+  /**
+   * Say of which modules the pieces of a curve are, if there are several: beside them, where no line is.
+   * @param {Profile} points @param {(at: [number, number]) => [number, number]} place @param {number} top @param {number} base
+   */
+  function namePieces(points, place, top, base) {
+    const { ink, time } = atlas;
+    /** @type {Map<number, Profile>} */
+    const pieces = new Map();
+    for (const point of points) pieces.set(point.piece, [...(pieces.get(point.piece) ?? []), point]);
+    if (pieces.size < 2) return;
+    /** @type {[number, number][]} */
+    const lines = [...pieces.values()].flatMap((piece) => piece.flatMap(({ t, v }, i) => {
+      const next = piece[i + 1] ?? { t, v };
+      return [0, 0.25, 0.5, 0.75].map((share) => place([t + (next.t - t) * share, v + (next.v - v) * share]));
+    }));
+    pen.font(11);
+    pen.c.fillStyle = ink.grad;
+    let before = "";
+    for (const piece of pieces.values()) {
+      if (piece[0].t > time + 0.01) return;
+      const names = [...new Set(piece.map(({ of }) => of))];
+      const text = names.length > 2 ? `${names[0]} … ${names[names.length - 1]}` : names.join(", ");
+      if (text === before) continue;
+      before = text;
+      const half = pen.c.measureText(text).width / 2;
+      const spots = piece.flatMap(({ t, v }) => {
+        const [x, y] = place([t, v]);
+        return [[x + half + 6, y + 4], [x - half - 6, y + 4], [x, y - 6], [x, y + 15]];
+      });
+      const spot = spots.find(([x, y]) => x - half > at(m.n) && x + half < g.right && y - 9 > top && y < base - 1
+        && lines.every(([lx, ly]) => Math.abs(lx - x) > half + 4 || ly < y - 12 || ly > y + 4));
+      if (!spot) continue;
+      pen.text(text, spot[0], spot[1], null, "center");
+      for (let x = spot[0] - half; x <= spot[0] + half; x += 6) lines.push([x, spot[1] - 4]); // no other name there
+    }
   }
 
   /** The colours of the pictures, from below zero to above. Where it ends. @param {number} x @param {number} y @param {boolean} back */
@@ -393,7 +431,7 @@ function scoreOf(atlas, canvas, pen) {
 const MOST_POINTS = 120; // of a curve in the profile
 const LARGEST = 1e30; // of a number that isn't there to mask others
 
-/** Points of one piece are joined by a line. @typedef {{t: number, v: number, piece: number}[]} Profile */
+/** Points of one piece are joined by a line; of: the module that a point is in. @typedef {{t: number, v: number, piece: number, of?: string}[]} Profile */
 
 const log = (/** @type {number} */ v) => Math.log10(Math.max(v, 1e-12));
 
@@ -423,7 +461,7 @@ function profileOf(m, group) {
       if (typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), piece });
       if (Number(value?.zeros) > 0.3) silent.push({ t: out + 0.5, v: Number(value?.zeros), piece });
     }
-    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.unshift({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), piece });
+    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.unshift({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), piece, of: titleOf(m, rowOf(part)) });
   }
   return { spread, returned, silent };
 }
