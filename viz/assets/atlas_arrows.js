@@ -185,7 +185,7 @@ function drawState(atlas, { edge, points: [[right, y], , [left]] }) {
   pen.font(11, 600);
   pen.c.fillStyle = ink.soft;
   const said = [`${edge.label}  ${shapeOf(atlas, edge.tensor)}`, String(edge.label)].find((text) => pen.c.measureText(text).width < right - left - 10);
-  if (said) pen.text(said, (left + right) / 2, y + 12.5, null, "center");
+  if (said) pen.text(said, (left + right) / 2, y + 15.5, null, "center");
 }
 
 /** @param {Atlas} atlas @param {AtlasNode} group @param {AtlasEnd} port @param {AtlasPlaces} places @param {Box} box @param {number} scale */

@@ -153,7 +153,7 @@ function atlasPlaces(m, group, size) {
   const sizes = atlasMargins(size.w, top);
   const states = graph.parts.map((node) => stateOf(m, node));
   const over = graph.parts.some((node, i) => states[i] && columns.some((column) => column.includes(node) && lane.get(node) < column.length - 1));
-  if (states.some(Boolean)) [sizes.gutter, sizes.foot] = [sizes.gutter + 24, sizes.foot + 20]; // for their arrows
+  if (states.some(Boolean)) [sizes.gutter, sizes.foot] = [sizes.gutter + 26, sizes.foot + 23]; // for their arrows
   if (over) sizes.lanes += 20;
   const { edges, ports } = graph;
   const { across, lines, lanes, w, h, all, above } = atlasRows(columns, edges, size, sizes, top);
@@ -185,7 +185,7 @@ function atlasPlaces(m, group, size) {
     const apart = Math.max(wide * 0.25, Math.min(wide / 2 - 5, 22));
     const [left, right, card] = [x + wide / 2 - apart, x + wide / 2 + apart, over + tall];
     const [from, to] = [{ id: "", node: calls[0] }, { id: "", node: calls[calls.length - 1] }];
-    edges.push({ from, to, tensor, label: name || `× ${calls.length - 1}`, turns: false, points: [[right, card], [right, card + 19], [left, card + 19], [left, card]] });
+    edges.push({ from, to, tensor, label: name || `× ${calls.length - 1}`, turns: false, points: [[right, card], [right, card + 22], [left, card + 22], [left, card]] });
   });
   const scaled = (/** @type {[number, number]} */ [x, y_]) => /** @type {[number, number]} */ ([x / size.w, y_ / size.h]);
   for (const edge of edges) edge.points = edge.points.map(scaled);

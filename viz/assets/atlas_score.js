@@ -354,7 +354,6 @@ function scoreOf(atlas, canvas, pen) {
     pen.c.fillStyle = ink.grad;
     let before = "";
     for (const piece of pieces.values()) {
-      if (piece[0].t > time + 0.01) return;
       const names = [...new Set(piece.map(({ of }) => of))];
       const text = names.length > 2 ? `${names[0]} … ${names[names.length - 1]}` : names.join(", ");
       if (text === before) continue;
@@ -366,7 +365,7 @@ function scoreOf(atlas, canvas, pen) {
       });
       const spot = spots.find(([x, y]) => x - half > at(m.n) && x + half < g.right && y - 9 > top && y < base - 1
         && lines.every(([lx, ly]) => Math.abs(lx - x) > half + 4 || ly < y - 12 || ly > y + 4));
-      if (!spot) continue;
+      if (!spot || Math.max(place([piece[0].t, 0])[0], spot[0] + half) > at(time) + 0.01) continue; // not before the playhead
       pen.text(text, spot[0], spot[1], null, "center");
       for (let x = spot[0] - half; x <= spot[0] + half; x += 6) lines.push([x, spot[1] - 4]); // no other name there
     }
