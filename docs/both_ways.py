@@ -448,8 +448,8 @@ def _words(look: str, x: float, y: float, said: str, anchor: str = "start") -> s
 def _when(svg: str, start: float, end: float | None = None) -> str:
     """What is seen from one moment on, or from one to another; see `viz.picture.motion`."""
     if end is None:
-        return f'<g class="mg-from" style="animation-duration:{start:.2f}s">{svg}</g>'
-    seconds = f"animation-delay:{start:.2f}s;animation-duration:{end - start:.2f}s"
+        return f'<g class="mg-from" style="--for:{start:.2f}s">{svg}</g>'
+    seconds = f"--at:{start:.2f}s;--for:{end - start:.2f}s"
     return f'<g class="mg-for" style="{seconds}">{svg}</g>'
 
 

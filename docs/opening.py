@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import minigrad as mg
 import viz
-from viz.film.score import Note, score
 from viz.page.scene import Scene
-from viz.page.together import orders
-from viz.picture.cards import text, wide
-from viz.picture.drawing import EDGE, alone
-from viz.picture.theme import FONT_FAMILY, LATIN_FAMILY, SMALL
-from viz.words.text import ROWS
+from viz.picture.drawing import alone
+from viz.picture.theme import FONT_FAMILY, LATIN_FAMILY
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -31,16 +26,6 @@ import model_picture
 from letters import font_rules
 
 CODE = ".mg-code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 11.4px; }"
-DISC = '<g class="mg-{}"><rect class="mg-card" x="0" y="-7" width="14" height="14" rx="7"/></g>'
-INNER = '<g class="mg-ran"><rect class="mg-card" x="3" y="-4" width="8" height="8" rx="4"/></g>'
-KEYS = {  # what a mark looks like, its name, and how wide it is
-    "built": (DISC.format("born"), "key_built", 14),
-    "both": (DISC.format("ring") + INNER, "phase_both", 14),
-    "run": (DISC.format("ran"), "key_ran", 14),
-    "input": (DISC.format("given"), "key_input", 14),
-    "gradient": (DISC.format("passed"), "gradient", 14),
-    "held": ('<path class="mg-life" d="M0,0L20,0"/>', "key_held", 20),
-}
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
 TITLES = {"tape": "y = x * x + 3, x = 5", "two_runs": "y = w * x"}  # below a heading that says it
 COLUMN = 736  # pixels of a column of text on a page
@@ -116,21 +101,19 @@ def films() -> dict[str, str]:
 
 
 def played(animation: viz.Animation, width: int, title: str) -> str:
-    """The animation, laid out for so many pixels if any are given, with what its marks mean.
+    """The animation, laid out for so many pixels if any are given.
 
     title: what it is headed with in place of the mode.
     """
     player, language = animation.player, animation.language
     if width:
-        order = orders(player.films, player.links)
-        animation.scene = Scene(player.films, player.verdict, order, width, language=language)
+        films, links = player.films, player.links
+        animation.scene = Scene(films, player.verdict, links, width, language=language)
     svg = animation.svg.replace("</style>", f"{CODE}</style>", 1)
     # A title begins like one.
     svg = re.sub(r'(class="mg-title"[^>]*>)(\w)', lambda m: m[1] + m[2].upper(), svg)
     if title:
         svg = re.sub(r'(class="mg-title"[^>]*>)[^<]*', rf"\g<1>{title}", svg)
-    kinds = {mark(note) for film in player.films for note in score(film).notes}
-    svg = explained(svg, [key for key in KEYS if key in kinds | {"held"}], language)
     return svg if width else scaled(svg)
 
 
@@ -139,30 +122,6 @@ def scaled(svg: str) -> str:
     wide, high = (int(n) for n in re.findall(r'(?:width|height)="(\d+)"', svg)[:2])
     size = f'width="{COLUMN}" height="{high * COLUMN / wide:.0f}"'
     return svg.replace(f'width="{wide}" height="{high}"', size, 1)
-
-
-def mark(note: Note) -> str:
-    """How a note of the score looks, as the key names it."""
-    if note.sort == "input":
-        return "input" if note.kind != "gradient" else "gradient"
-    return "" if note.sort == "constant" else note.kind
-
-
-def explained(svg: str, keys: Sequence[str], language: str) -> str:
-    """The picture with the key of its marks below it, in as many lines as they need."""
-    width, high = (int(n) for n in re.findall(r'(?:width|height)="(\d+)"', svg)[:2])
-    x, y, found = EDGE, high + 8, ""
-    for key in keys:
-        sign, name, beside = KEYS[key]
-        said = ROWS[name][language == "zh"]
-        if x + beside + wide(said, SMALL) > width - EDGE:
-            x, y = EDGE, y + 24
-        found += f'<g transform="translate({x:g} {y})">{sign}</g>'
-        found += text("mg-clock", x + beside + 6, y + 4, said)
-        x += beside + wide(said, SMALL) + 24
-    for size in (f'height="{high}"', f'0 0 {width} {high}"'):
-        svg = svg.replace(size, size.replace(f'{high}"', f'{y + 20}"'), 1)
-    return svg.replace("</svg>", f"{found}</svg>")
 
 
 def in_our_letters(svg: str) -> str:

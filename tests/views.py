@@ -295,8 +295,9 @@ def save(name: str, folder: Path) -> Path:
     view, path = VIEWS[name](), folder / f"{name.replace(' ', '_')}.html"
     if hasattr(view, "save") and not isinstance(view, viz.Animation):
         return Path(view.save(path))
-    shown = view._repr_mimebundle_()["text/html"] if name == "animate" else view._repr_html_()
-    return write_page(path, (name, name), shown)
+    if isinstance(view, viz.Animation):
+        return write_page(path, view.player._title(), view._repr_mimebundle_()["text/html"])
+    return write_page(path, (name, name), view._repr_html_())
 
 
 @cache

@@ -313,6 +313,21 @@ def test_an_animation_is_whole_and_stands_still_where_asked_to(
     )
 
 
+def test_an_animation_has_its_score_beside_the_graphs_where_there_is_room(page: Page) -> None:
+    page.emulate_media(media="screen", reduced_motion="reduce")
+    path = saved("animate")
+    size = "e => [e.clientWidth, e.clientHeight]"
+    shown = {}
+    for wide in (1440, 1000):
+        page.set_viewport_size({"width": wide, "height": 900})
+        page.goto(path.as_uri())
+        shown[wide] = page.locator("#page img:visible").evaluate(size)
+    (wide, low), (narrow, high) = shown[1440], shown[1000]
+    assert wide > 1200 > 700 > narrow
+    assert low < 600 < 800 < high
+    assert path.stat().st_size < 1_000_000
+
+
 @pytest.mark.cases(3)
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_phone_has_a_chart_whole(name: str, page: Page) -> None:

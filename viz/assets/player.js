@@ -230,6 +230,7 @@ function play(model, el) {
     });
     retell(frame);
     staffs?.show(index);
+    parts.verdict.style.visibility = index === last() ? "" : "hidden"; // it is about the end
     const linked = new Set(chosen ? partners(chosen) : []);
     graphs.forEach((graph, i) => {
       const used = passed(graph, data);

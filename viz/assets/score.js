@@ -47,7 +47,8 @@ const WAY_BACK = { gradients: true, backward: true }; // whose mark it is
 const AROUND_TALLY = 46; // around what is counted, and its name
 const HALVED = 0.52; // of its length, that a word of two halves needs in two lines
 const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
-const TERSER = ["mg-snug", "mg-brisk", "mg-terse"]; // how what is counted does
+const LESS_ROOM = ["mg-two", "mg-briefly", "mg-bare"]; // how phases do, and what is counted
+const TERSER = ["mg-snug", "mg-brisk", "mg-terse"];
 
 /**
  * @param {HTMLElement} place what it fills @param {Scored} data
@@ -205,6 +206,7 @@ function staff(place, lane, data) {
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
     say(make("span", "", phase), [does[kind][0], does[kind][1].replace("+ ", "+\u00a0")]); // no line ends with its sign
+    if (kind === "backward") say(make("span", "mg-brief-word", phase), words.phase_backward_short);
     make("span", `mg-sign-of ${kind in WAY_BACK ? "mg-del" : `mg-key-${KEYS[/** @type {keyof typeof KEYS} */ (kind)]}`}`, phase);
     phase.title = halves(does[kind]);
     return phase;
@@ -311,8 +313,7 @@ function staff(place, lane, data) {
         style.left = `${from}px`;
         style.top = `${at.top + row * rows + 3}px`;
         style.width = `${width}px`;
-        classList.toggle("mg-two", room === "mg-two");
-        classList.toggle("mg-bare", room === "mg-bare");
+        for (const way of LESS_ROOM) classList.toggle(way, room === way);
         classList.toggle("mg-sliver", width < (room === "mg-bare" ? OF_MARK[Number(kind in WAY_BACK)] : 0));
         classList.toggle("mg-hair", width < HAIR);
       });
@@ -366,19 +367,21 @@ function staff(place, lane, data) {
 
 /**
  * How the kinds of phases are shown of which some have no room for their words, in the longer of the two
- * languages or as they are shown: in two lines, or by their marks.
+ * languages or as they are shown: in two lines, by a short word, or by their marks.
  * @param {HTMLElement} place @param {Pick<Scored, "lanes" | "words">} data @param {number} column
  */
 function wordless(place, { lanes, words }, column) {
   const shown = [...place.querySelectorAll(".mg-phase")];
-  for (const each of shown) each.classList.remove("mg-bare", "mg-two");
-  const long = once((/** @type {string} */ kind) => Math.max(...words[`phase_${kind}`].map((word) => measured(word.replace(CHINESE, "—"), PHASE_LETTER) + AROUND_WORD),
-    ...shown.filter((each) => each.matches(`.mg-phase-${kind}`)).map((each) => (each.firstElementChild?.getBoundingClientRect().width ?? 0) + OF_EDGES)));
+  for (const each of shown) each.classList.remove(...LESS_ROOM);
+  const needs = (/** @type {string} */ said, /** @type {string} */ where) => Math.max(...words[said].map((word) => measured(word.replace(CHINESE, "—"), PHASE_LETTER) + AROUND_WORD),
+    ...[...place.querySelectorAll(where)].map((each) => each.getBoundingClientRect().width + OF_EDGES));
+  const long = once((/** @type {string} */ kind) => needs(`phase_${kind}`, `.mg-phase-${kind} > :first-child`));
+  const brief = once((/** @type {string} */ kind) => (kind === "backward" ? needs("phase_backward_short", ".mg-brief-word") : long(kind)));
   const found = new Map();
   for (const [kind, start, end] of lanes.flatMap(({ phases }) => phases)) {
     const wide = (end - start + 0.92) * column;
-    if (wide < long(kind) * (kind === "both" ? HALVED : 1)) found.set(kind, "mg-bare");
-    else if (wide < long(kind) && !found.has(kind)) found.set(kind, "mg-two");
+    if (wide < brief(kind) * (kind === "both" ? HALVED : 1)) found.set(kind, "mg-bare");
+    else if (wide < long(kind) && !found.has(kind)) found.set(kind, kind === "both" ? "mg-two" : "mg-briefly");
   }
   return found;
 }

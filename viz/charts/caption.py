@@ -12,17 +12,8 @@ from viz.page.scene import fold_text
 from viz.picture import mpl
 from viz.picture.style import AXIS, PIXEL, TICK
 
-__all__ = [
-    "BEHIND",
-    "SPACED",
-    "align",
-    "axes_width",
-    "caption",
-    "folded",
-    "is_slim",
-    "name_ends",
-    "spread",
-]
+__all__ = ["BEHIND", "SPACED", "align", "axes_width", "caption", "folded", "is_slim", "name_ends"]
+__all__ += ["spread"]
 
 SLIM = 5  # inches; a narrower figure is for a phone
 LINE = 16  # pixels from line to line

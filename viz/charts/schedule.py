@@ -16,7 +16,7 @@ from viz.charts.chart import Chart, Row, heads
 from viz.charts.memory import one_scale_fits
 from viz.picture import mpl, theme
 from viz.picture.style import INK, TICK, TINTS
-from viz.words.text import Pair, row, row_text
+from viz.words.text import Pair, listed, row, row_text
 
 __all__ = ["schedule"]
 
@@ -73,17 +73,13 @@ def schedule(
     panels = [Panel(obj, "chart_measured" if obj.costs == "run" else "chart_predicted")]
     panels += [Panel(found, "chart_measured")] if found is not None else []
     about = {"devices": obj.devices, "tasks": len(obj.tasks), "count": len(obj.critical)}
-    says = [row(p.title, time=seconds(p.schedule.makespan)) for p in panels]
-    alt = row("chart_schedule_alt", length=seconds(obj.length), **about)
-    english, chinese = (
-        alt[i].replace("…", (", ", "，")[i].join(pair[i] for pair in says)) for i in range(2)
-    )
+    says = listed((row(p.title, time=seconds(p.schedule.makespan)) for p in panels), ", ", "，")
     saves = obj.costs != "run" and 0 < obj.makespan < obj.total
     times = {"one": seconds(obj.total), "many": seconds(obj.makespan)}
     title = "chart_schedule_saves" if saves else "chart_schedule"
     return Chart(
         title=row(title, devices=obj.devices, **times),
-        alt=(english, chinese),
+        alt=row("chart_schedule_alt", length=seconds(obj.length), lengths=says, **about),
         head=heads(*HEAD, *(BELOW if found is not None else ())),
         rows=tuple(_rows(obj, found)),
         draw=lambda figure, i: _draw(figure, panels, saves, i),

@@ -25,7 +25,7 @@ from viz.picture.cards import plain
 from viz.picture.picture import Picture, number
 from viz.picture.summary import Summary, summarize
 from viz.picture.theme import KINDS, MARKS
-from viz.words.text import Pair, row
+from viz.words.text import Pair, listed, row
 from viz.words.user import OWN, user
 
 # What the last sentence counts, in the order in which it is said, and whether zero is said, too.
@@ -68,9 +68,8 @@ class Director:
         """Return the node outside all bodies that contains a node in a body."""
         owners = self.picture.owners
         while i[0] == "b":
-            i = next(
-                owners[path] for path in reversed(paths(self.nodes[i].group)) if path in owners
-            )
+            around = reversed(paths(self.nodes[i].group))
+            i = next(owners[path] for path in around if path in owners)
         return i
 
     def add(self, frame: Frame) -> int:
@@ -102,10 +101,7 @@ class Director:
             for kind, (key, always) in COUNTED.items()
             if always or self.counts[kind]
         ]
-        english, chinese = (
-            sign.join(pair[i] for pair in counts) for i, sign in enumerate((", ", "，"))
-        )
-        self.add(Frame(self.bad or row("step_done", counts=(english, chinese))))
+        self.add(Frame(self.bad or row("step_done", counts=listed(counts, ", ", "，"))))
         return Film(self.picture, tuple(self.frames), self.tracks, self.results)
 
     # what was there before

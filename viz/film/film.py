@@ -14,7 +14,7 @@ import numpy as np
 from viz.picture.boxes import Picture
 from viz.picture.summary import Summary
 from viz.picture.swatch import scale
-from viz.words.text import ROWS, Pair, row
+from viz.words.text import ROWS, Pair, listed, row
 
 T = TypeVar("T")
 CLOCKS = BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
@@ -213,9 +213,8 @@ class Film:
 
     def text(self) -> Pair:
         """Return the captions, numbered: the same content without a browser."""
-        english = [f"{i}. {f.caption[0]}" for i, f in enumerate(self.frames)]
-        chinese = [f"{i}. {f.caption[1]}" for i, f in enumerate(self.frames)]
-        return "\n".join(english), "\n".join(chinese)
+        numbered = ((i, *frame.caption) for i, frame in enumerate(self.frames))
+        return listed(((f"{i}. {en}", f"{i}. {zh}") for i, en, zh in numbered), "\n")
 
 
 def scales(films: Iterable[Film]) -> Scales:
@@ -228,8 +227,7 @@ def scales(films: Iterable[Film]) -> Scales:
 
 def _with_ticks(frame: Frame) -> Frame:
     parts = [row("tick", clock=ROWS[clock], number=n) for clock, n in frame.ticks.items()]
-    english, chinese = (", ".join(pair[i] for pair in parts) for i in (0, 1))
-    ticks = row("step_tick", ticks=(english, chinese), what=frame.caption)
+    ticks = row("step_tick", ticks=listed(parts, ", "), what=frame.caption)
     return replace(frame, caption=ticks, alone=frame.caption) if parts else frame
 
 

@@ -70,10 +70,8 @@ def failed_film(picture: Picture, failed: str, error: Exception) -> Film:
     director = Director(picture)
     director.describe()
     director.frames.clear()
-    node = next(
-        (x for x, i in picture.ids.items() if i == failed and isinstance(x, BaseNode)), None
-    )
-    return director.failed(failed, node, error)
+    nodes = (x for x, i in picture.ids.items() if i == failed and isinstance(x, BaseNode))
+    return director.failed(failed, next(nodes, None), error)
 
 
 def event_film(picture: Picture, events: Iterable[Event]) -> Film:

@@ -23,10 +23,10 @@ from viz.page.payload import MODULES, payload, picture_table, prefixes_of, view
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
 from viz.page.strip import strip
-from viz.page.together import SideBySide, orders
+from viz.page.together import SideBySide
 from viz.picture.formula import heading
 from viz.picture.layout import LayoutError
-from viz.words.text import ROWS, Pair, bilingual, html
+from viz.words.text import ROWS, Pair, bilingual, html, listed
 
 __all__ = ["Player", "Slider", "picture_table"]
 
@@ -96,8 +96,7 @@ class Player(Page):
             return (self.films[0].title if self.films else None) or ROWS["player"]
         drawn = [film.picture for film in self.films]
         kinds = dict.fromkeys(ROWS[f"kind_{p.kind}"] for p in drawn)
-        kind = ", ".join(k[0] for k in kinds), "、".join(k[1] for k in kinds)
-        return heading(drawn[0], kind)
+        return heading(drawn[0], listed(kinds, ", ", "、"))
 
     def _moved_to(self, inputs: list[float], apart: bool = False) -> Moved:
         if self._again is None:
@@ -149,12 +148,8 @@ class Player(Page):
         """Return everything the player shows, as text in both languages."""
         if not self.films:
             return ROWS["player_empty"]
-        halves = [film.text() for film in self.films]
-        english, chinese = (["\n\n".join(h[i] for h in halves)] for i in (0, 1))
-        if self.verdict:
-            english.append(self.verdict[0])
-            chinese.append(self.verdict[1])
-        return "\n".join(english), "\n".join(chinese)
+        films = listed((film.text() for film in self.films), "\n\n")
+        return listed(filter(None, [films, self.verdict]), "\n")
 
     def _still(self) -> str:
         """Return what a page without widgets shows: a strip of stills, and the steps as a list."""
@@ -163,7 +158,7 @@ class Player(Page):
         drawings = ""
         try:
             if all(film.picture.nodes for film in self.films):
-                drawings = strip(self.films, orders(self.films, self.links))
+                drawings = strip(self.films, self.links)
         except LayoutError as error:
             tables = "".join(picture_table(film.picture.fold()) for film in self.films)
             drawings = f'<p class="mg-note">{bilingual(error.pair)}</p>{tables}'

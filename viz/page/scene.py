@@ -15,22 +15,22 @@ from typing import NamedTuple
 from viz.film.film import Film, Flow
 from viz.film.states import on_cards
 from viz.page.payload import home
-from viz.page.rooms import card_spaces
 from viz.page.staff import Staffs
+from viz.page.together import SideBySide
 from viz.picture import cards
 from viz.picture.boxes import Picture, PictureEdge, paths
 from viz.picture.cards import bilingual, text, wide
 from viz.picture.drawing import EDGE, Drawing
-from viz.picture.matching import aligned
 from viz.picture.place import Point
 from viz.picture.swatch import HIGH, WIDE, drawn, encoded, placed
-from viz.picture.theme import NAME
+from viz.picture.theme import NAME, ROUND
 from viz.words.text import ROWS, Pair
 
 LEAST = 640  # pixels of one drawing, if there are so many: a column of text, in which it is
 GUTTER, SLIM = 28, 500  # between two drawings; width of all below which one is under the other, px
 TITLE, LINE = 30, 18  # heights of a title and of a line of a caption, px
 LINES = 3  # of a caption, at most
+SHEET = 4  # by which the card of an earlier call is seen behind another, px
 HELD = re.compile(r"（(?:[^（）]{0,11}(?=）))?|(?<=\d) (?=[^\W\d])|(?<=∂) ")  # no line ends in it
 CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
 SMALLER = 0.6  # of a swatch: its miniature
@@ -92,7 +92,7 @@ class Scene:
         self,
         films: Sequence[Film],
         verdict: Pair | None = None,
-        orders: Sequence[Mapping[str, int]] = ({}, {}),
+        links: Sequence[Mapping[str, str]] = (),
         width: int = 830,
         bare: bool = False,
         language: str = "en",
@@ -100,10 +100,8 @@ class Scene:
         self.stacked = width < SLIM and not bare
         each = width if self.stacked else (width - GUTTER * (len(films) - 1)) // len(films)
         least = 300 if bare or films[1:] else LEAST
-        self.stages = [
-            Stage(film, f"s{i}", order, each, len(films) > 1, least, language)
-            for i, (film, order) in enumerate(zip(films, orders, strict=False))
-        ]
+        beside = SideBySide(films, links)
+        self.stages = [Stage(beside, i, each, least, language) for i in range(len(films))]
         self.films, self.bare = films, bare
         self.steps = max(len(film.frames) for film in films)
         self.caption_height = 0 if bare else max(s.caption_lines for s in self.stages) * LINE + 6
@@ -114,20 +112,19 @@ class Scene:
         titles = [s.title if len(films) > 1 else ("", "") for s in self.stages]  # it is above
         self.score = None if bare else Staffs(films, titles, drawn, width, language)
         self.width = self.score.width if self.score else drawn
-        self.height = self.high + (self.score.height if self.score else 0) + 2 * EDGE
-        self.low = self.height - EDGE
         self.spoken = fold_text(verdict[language == "zh"], self.width - 2 * EDGE) if verdict else []
-        self.height += LINE * len(self.spoken) + 6 * bool(verdict)
+        low = self.score.height + LINE * len(self.spoken) + 6 * bool(verdict) if self.score else 0
+        self.height = self.high + low + 2 * EDGE
+        self.aside = round(drawn)  # where the score begins if there is room beside
+        self.broad = round(self.aside + self.width), round(max(self.high, low) + 2 * EDGE)
 
     def placed(self) -> Iterator[tuple[Stage, float, float]]:
         """Yield each stage, and the x and y at which it begins."""
         x, y = 0.0, float(EDGE)
         for stage in self.stages:
             yield stage, x, y
-            if self.stacked:
-                y += stage.height + self.caption_height
-            else:
-                x += stage.width + GUTTER
+            x += (stage.width + GUTTER) * (not self.stacked)
+            y += (stage.height + self.caption_height) * self.stacked
 
     def parts(self, moment: Moment, language: str) -> dict[str, str]:
         """Return all that is visible at a moment, from back to front."""
@@ -139,9 +136,10 @@ class Scene:
                 del there[f"{stage.prefix}said"]
             found |= together(stage.prefix, there, x, y)
         if self.score:
-            found |= together("score", self.score.parts(moment.step), 0, EDGE + self.high)
-        if self.spoken:
-            found["verdict"] = set_lines(self.spoken, self.low) * (moment.step == self.steps - 1)
+            staffs = self.score.parts(moment.step)
+            if self.spoken and moment.step == self.steps - 1:
+                staffs["verdict"] = set_lines(self.spoken, self.score.height)
+            found |= together("score", staffs, 0, EDGE + self.high)
         return found
 
     def chips(self, step: int) -> list[Chip]:
@@ -163,7 +161,8 @@ class Scene:
 
 def together(name: str, parts: Mapping[str, str], x: float, y: float) -> dict[str, str]:
     """Move parts: the first and the last entry are the two ends of one translated <g>."""
-    return {f"{name}(": f'<g transform="translate({x:g},{y:g})">', **parts, f"{name})": "</g>"}
+    start = f'<g class="mg-{name}" transform="translate({x:g},{y:g})">'
+    return {f"{name}(": start, **parts, f"{name})": "</g>"}
 
 
 def separate_chips(chips: Sequence[Chip]) -> list[Chip]:
@@ -185,23 +184,20 @@ class Stage:
     """One film of a scene: its title, its drawing, and what is said beneath."""
 
     def __init__(
-        self,
-        film: Film,
-        prefix: str,
-        order: Mapping[str, int],
-        width: int,
-        titled: bool,
-        least: int,
-        language: str,
+        self, beside: SideBySide, number: int, width: int, least: int, language: str
     ) -> None:
-        whole = film.picture
+        film, prefix = beside.films[number], f"s{number}"
+        whole, titled = film.picture, len(beside.films) > 1
         first = whole.overview() if film.opened is None else film.opened
         self.film, self.prefix = film, prefix
-        self.drawn = aligned(film.view(first), order)
+        self.drawn = beside.drawn(number, first)
+        among, rooms = beside.among(number, first, language)
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
-        self.drawing = Drawing(self.drawn, prefix, card_spaces(film, self.drawn, language), width)
+        self.drawing = Drawing(self.drawn, prefix, rooms, width, among)
         self.width = max(self.drawing.there.width, min(width, least))
         self.left = (self.width - self.drawing.there.width) / 2  # it is in the middle
+        down = self.drawing.there.height > self.drawing.there.width
+        self.behind = (SHEET, 0) if down else (0, -SHEET)  # of an earlier call, where no arrows end
         captions = (half for frame in film.frames for half in frame.plain)
         self.caption_lines = max(len(fold_text(half, self.width - 2 * EDGE)) for half in captions)
         self.height = TITLE + self.drawing.there.height
@@ -264,7 +260,10 @@ class Stage:
             card = drawing.card(n.id, there[n.id]) if n.id in born else ""
             now = HALO.match(card)  # which comes and goes while the card stays
             found[f"{p}{n.id}now"] = f'<g class="mg-now" {now[3]}{now[4]}</g>' if now else ""
-            found[p + n.id] = HALO.sub(r"\1\2", card)
+            box, (dx, dy) = drawing.there.nodes[n.id], self.behind
+            size = f'width="{box.width:g}" height="{box.height:g}" rx="{ROUND}"'
+            sheet = f'<rect class="mg-ref-card" x="{box.x + dx:g}" y="{box.y + dy:g}" {size}/>'
+            found[p + n.id] = sheet * ("mg-anew" in card) + HALO.sub(r"\1\2", card)
         title = text("mg-title", EDGE, 20, bilingual(self.title))
         drawn = together(f"{p}drawn", found, self.left, TITLE)
         return {f"{p}title": title, **drawn, f"{p}said": self._caption(moment, low, language)}

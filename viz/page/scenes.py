@@ -12,7 +12,7 @@ from viz.picture.marks import note
 from viz.picture.picture import Picture
 from viz.picture.summary import Summary
 from viz.picture.theme import MARKS
-from viz.words.text import ROWS, Pair, bilingual, row
+from viz.words.text import ROWS, Pair, bilingual, listed, row
 
 # Nodes; of a larger picture only the marked ones and their neighbours are drawn. Eight drawings of
 # so many, one for each pass, are as much as a page of 1 MB holds.
@@ -134,11 +134,8 @@ def legend(scene: Scene) -> Pair:
     """Explain the signs in the drawings of one step; words need no legend."""
     found = {kind for panel in scene.panels for kind in panel.marks.values()}
     kinds = [kind for kind, mark in MARKS.items() if kind in found and not mark.worded]
-    english, chinese = (
-        semicolon.join(f"{MARKS[kind].sign} {ROWS[f'mark_{kind}'][i]}" for kind in kinds)
-        for i, semicolon in enumerate(("; ", "；"))
-    )
-    return english, chinese
+    said = ((MARKS[kind].sign, *ROWS[f"mark_{kind}"]) for kind in kinds)
+    return listed(((f"{sign} {en}", f"{sign} {zh}") for sign, en, zh in said), "; ", "；")
 
 
 def focus(picture: Picture, chosen: Mapping[str, str]) -> Picture:

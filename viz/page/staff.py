@@ -11,31 +11,28 @@ from html import escape
 from itertools import pairwise
 from math import dist
 
-from viz.film.film import BUILT, GRADIENT, RUN, Film
+from viz.film.film import BUILT, GRADIENT, PLANNED, RUN, Film
 from viz.film.score import BACKWARD, BOTH, BUILD, GRADIENTS, Note, Score, aligned, score, tallies
 from viz.picture.cards import plain, text, wide
 from viz.picture.drawing import EDGE
 from viz.picture.theme import SMALL
 from viz.words.text import ROWS, Pair
 
-WIDE, CELL = 640, 100  # pixels of a score that is wider than what is drawn, at most; of its steps
+WIDE, CELL = 620, 100  # pixels of a score that is wider than what is drawn, at most; of its steps
 ROW, MOST = 28, 224  # height of a row; of all rows of a film, at most, px
 MANY, DIAGONAL = 40, 130  # rows, of which the marks make diagonals; how high these are, px
-HEAD, AXIS, FOOT, PHASE = 28, 12, 38, 28  # heights above the rows, of their numbers, below, px
+HEAD, AXIS, FOOT, PHASE = 28, 12, 40, 30  # heights above the rows, of their numbers, below, px
 READABLE, CODE = 14, 0.34  # height of a row with its code, px; the code's part of the width
 LARGEST, RINGED = 13, 8  # radius of a mark, and of one that has room for a ring, px
 TICK = 34  # pixels from one number of the axis to the next, about
 DOT = 5  # radius of a mark, px: smaller ones are dots
 TALLIES = {BUILT: "tally_built", RUN: "tally_run", GRADIENT: "tally_gradient"}
-LOOKS = {"built": "mg-born", "run": "mg-ran", BOTH: "mg-ran", "gradient": "mg-passed"}
-SIGNS = {GRADIENTS: "∂", BACKWARD: "∂"}  # of phases too narrow for a word; others have a look
-PHASES = {
-    BUILD: "mg-born",
-    GRADIENTS: "mg-asked",
-    "run": "mg-ran",
-    BOTH: "mg-at-once",
-    BACKWARD: "mg-passed",
-}
+LOOKS = {"built": "mg-born", BOTH: "mg-ran", "run": "mg-ran", "given": "mg-given"}
+LOOKS["gradient"] = "mg-passed"
+KEYS = "key_built", "phase_both", "key_ran", "key_input", "gradient"
+KEY_LINE, KEY_GAP = 20, 12  # height of a line of the key, and from one entry to the next, px
+PHASES = {BUILD: "mg-born", GRADIENTS: "mg-asked", "run": "mg-ran", BOTH: "mg-at-once"}
+PHASES[BACKWARD] = "mg-passed"
 
 
 class Staffs:
@@ -61,6 +58,7 @@ class Staffs:
         for film, title, made in zip(films, titles, scores, strict=True):
             self.staffs.append(Staff(self, film, title[self.spoken], made, self.height))
             self.height += self.head + self.row * len(made.rows) + FOOT
+        self.key = self._key(films)
 
     def x(self, step: float) -> float:
         """Return the x of the middle of a column."""
@@ -69,9 +67,30 @@ class Staffs:
     def parts(self, step: int) -> dict[str, str]:
         """Return all that is visible of the staffs at a step, from back to front."""
         found = {f"{n}-{i}": svg for i, s in enumerate(self.staffs) for n, svg in s.parts(step)}
+        found["key"] = self.key
         x = f"{self.x(step):g}"  # beneath the marks, and clear of words
         ways = (f"M{x},{s.y(-0.5):g}L{x},{s.y(len(s.score.rows) - 0.3):g}" for s in self.staffs)
         return {"playhead": f'<path class="mg-head" d="{"".join(ways)}"/>', **found}
+
+    def _key(self, films: Sequence[Film]) -> str:
+        """Return what the marks mean, beneath all staffs, in as many lines as that takes."""
+        seen = {_kind(n) for staff in self.staffs for notes in staff.notes.values() for n in notes}
+        r = max(DOT - 1, min(RINGED, self.radius))
+        looks = zip(LOOKS, KEYS, strict=True)
+        keys = [(_look(kind, r, 0, r), 2 * r, name) for kind, name in looks if kind in seen]
+        keys += [('<path class="mg-life" d="M0,0L18,0"/>', 18, "key_held")]
+        keys += [('<path class="mg-head" d="M1,-8L1,8"/>', 2, "key_now")]
+        if any(t.life(self.steps) is not t for film in films for t in film.tracks.values()):
+            keys += [("".join(_box("mg-given", x, -5, 14, 10, 2) for x in (3, 0)), 17, "key_anew")]
+        x, y, found = float(EDGE), self.height + KEY_LINE / 2, ""
+        for sign, width, name in keys:
+            said = text("mg-clock", width + 6, 4, ROWS[name][self.spoken])
+            room = width + 6 + wide(ROWS[name][self.spoken], SMALL)
+            x, y = (x, y) if x + room <= self.width - EDGE else (EDGE, y + KEY_LINE)
+            found += f'<g transform="translate({x:.0f},{y:.0f})">{sign}{said}</g>'
+            x += room + KEY_GAP
+        self.height = y + KEY_LINE / 2
+        return found
 
 
 class Staff:
@@ -117,10 +136,15 @@ class Staff:
         spoken, last = self.staffs.spoken, self.counted[-1][1]
         counted = [(clock, key) for clock, key in TALLIES.items() if last[clock]]
         words = " · ".join(f"{now[clock]} {ROWS[key][spoken]}" for clock, key in counted)
-        told = (f'<tspan class="mg-{k}">{now[c]}</tspan> {ROWS[k][spoken]}' for c, k in counted)
+        told = [f'<tspan class="mg-{k}">{now[c]}</tspan> {ROWS[k][spoken]}' for c, k in counted]
         axis = ROWS["score_axis"][spoken]
         left, y = EDGE * (1 + bool(self.title)) + wide(self.title, SMALL) * 1.3, self.low + 18
         room = self.staffs.width - 2 * EDGE - left - wide(words, SMALL)
+        if now[PLANNED]:
+            planned = f"+ {now[PLANNED]}{ROWS['tally_planned'][spoken]}"
+            planned = planned if wide(planned, SMALL) <= room else f"+ {now[PLANNED]} ∂"
+            told[0] += f' <tspan class="mg-number-grad">{planned}</tspan>'
+            room -= wide(planned, SMALL)
         said = [axis] if self is self.staffs.staffs[0] and wide(axis, SMALL) <= room else []
         if not self.staffs.readable and self.notes.get(step):
             said.append(self.score.rows[self.notes[step][0].row].label)
@@ -172,29 +196,25 @@ class Staff:
 
     def _mark(self, note: Note) -> str:
         x, y, r = self.staffs.x(note.step), self.y(note.row), self.staffs.radius
-        given = note.sort == "input" and note.kind != "built"
-        if r < DOT:
-            return _disc(f"mg-dot-{'given' if given else note.kind}", x, y, r)
-        ringed = note.kind == BOTH and not given
-        ring = _disc("mg-ring" if r >= RINGED else "mg-at-once", x, y, r) if ringed else ""
-        within = r - 3 if ringed and r >= RINGED else r
-        disc = _disc("mg-given" if given else LOOKS[note.kind], x, y, within)
-        of = "-grad" * (note.kind == "gradient")
+        of, kind = "-grad" * (note.kind == "gradient"), _kind(note)
         said = text(f"mg-number{of}", x, y + 4, escape(note.value), "middle")
         half = (wide(note.value, SMALL) / 2, 5 * (len(note.value) > 1))  # corners lie in it, too
-        shown = disc * (not ring or r >= RINGED) + said * (0 < dist(half, (0, 0)) < within + 0.5)
-        return _disc("mg-cover", x, y, r) + ring + shown
+        within = (r - 3 * (kind == BOTH and r >= RINGED) + 0.5) * (r >= DOT)
+        return _look(kind, x, y, r) + said * (0 < dist(half, (0, 0)) < within)
 
     def _phase(self, kind: str, start: int, end: int) -> str:
-        """Return a phase with its name, or where this has no room with its sign."""
+        """Return a phase with its name, in two lines or short or as a sign where room is scarce."""
         staffs, y = self.staffs, self.y(len(self.score.rows) - 0.5) + 6
         left, width = staffs.x(start - 0.46), (end - start + 0.92) * staffs.column
-        word, sign = ROWS[f"phase_{kind}"][staffs.spoken], SIGNS.get(kind, "")
-        said = next(said for said in (word, sign, "") if wide(said, SMALL) < width * 0.94)
+        word, short = (ROWS[f"phase_{x}"][staffs.spoken] for x in (kind, "backward_short"))
+        signs = {BACKWARD: [[short], ["∂"]], GRADIENTS: [["∂"]]}.get(kind, [])
+        ways = [[word], word.replace(" +", "\n+").split("\n"), *signs]
+        said = next((x for x in ways if max(wide(s, SMALL) for s in x) < width * 0.94), [""])
         middle, low = left + width / 2, y + PHASE / 2
-        shown = text("mg-mark", middle, low + 4.5, said, "middle")
-        if kind == BOTH and not said:
-            shown = _disc("mg-ring", middle, low, RINGED) + _disc("mg-ran", middle, low, DOT)
+        at = [(low + 11 - 6.5 * len(said) + 13 * i, line) for i, line in enumerate(said)]
+        shown = "".join(text("mg-mark", middle, y, line, "middle") for y, line in at)
+        if kind == BOTH and not said[0]:
+            shown = _look(kind, middle, low, RINGED)
         return _box(PHASES[kind], left, y, width, PHASE, 6) + shown
 
 
@@ -202,6 +222,22 @@ def _box(look: str, x: float, y: float, wide: float, high: float, round_: float)
     """Return a rectangle in the style of cards in a state."""
     size = f'width="{wide:g}" height="{high:g}" rx="{round_:g}"'
     return f'<g class="{look}"><rect class="mg-card" x="{x:g}" y="{y:g}" {size}/></g>'
+
+
+def _kind(note: Note) -> str:
+    """Return how a note is marked, as of `LOOKS`."""
+    return "given" if note.sort == "input" and note.kind not in ("built", "gradient") else note.kind
+
+
+def _look(kind: str, x: float, y: float, r: float) -> str:
+    """Return a mark: a dot if it is small, with a ring if it was built and run at once."""
+    if r < DOT:
+        return _disc(f"mg-dot-{kind}", x, y, r)
+    cover, ringed = _disc("mg-cover", x, y, r), kind == BOTH
+    if ringed and r < RINGED:
+        return cover + _disc("mg-at-once", x, y, r)
+    ring = _disc("mg-ring", x, y, r) * ringed
+    return cover + ring + _disc(LOOKS[kind], x, y, r - 3 * ringed)
 
 
 def _disc(look: str, x: float, y: float, r: float) -> str:

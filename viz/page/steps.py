@@ -197,9 +197,7 @@ def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, A
     columns: dict[int, float] = {}  # by the step of the film
     phases, lives = [], []
     for call, notes in calls.items():
-        halves = [
-            {n.step for n in notes if (n.kind == "built") is built} for built in (True, False)
-        ]
+        halves = [{n.step for n in notes if (n.kind == "built") is x} for x in (True, False)]
         for kind, steps, begins in zip((BUILD, "run"), halves, (0.04, 0.5), strict=True):
             for k, step in enumerate(sorted(steps)):
                 columns[step] = call + begins + 0.4 * (k + 1) / (len(steps) + 1) - 0.5

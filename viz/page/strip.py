@@ -13,13 +13,13 @@ from viz.words.text import Pair, bilingual, both, html, row
 MANY = 8  # cards in one still; of larger ones the strip has two
 
 
-def strip(films: Sequence[Film], orders: Sequence[Mapping[str, int]]) -> str:
+def strip(films: Sequence[Film], links: Sequence[Mapping[str, str]]) -> str:
     """Return two or three stills with a description of each, one language per line.
 
     Raises LayoutError where a film cannot be drawn.
     """
     width = 2 * HALF_WIDE if len(films) > 1 else PAGE_WIDE
-    scene = Scene(films, None, orders, width, bare=True, language=get_language())
+    scene = Scene(films, None, links, width, bare=True, language=get_language())
     shown = []
     for step, said in moments(films, sum(len(stage.drawn.nodes) for stage in scene.stages)):
         svg = scene.svg("".join(scene.parts(Moment(step), "").values()))
@@ -62,8 +62,5 @@ def _apart(films: Sequence[Film], step: int) -> str:
 
 def _steps(film: Film, clock: str, sort: str = "operator") -> list[int]:
     """Return the steps in which this clock notes marks of this sort."""
-    return [
-        i
-        for i, frame in enumerate(film.frames)
-        if any(mark[::2] == (clock, sort) for mark in frame.marks)
-    ]
+    frames = enumerate(film.frames)
+    return [i for i, frame in frames if any(m[::2] == (clock, sort) for m in frame.marks)]

@@ -34,14 +34,15 @@ class SideBySide:
         opened_groups = frozenset(opened) & frozenset(film.picture.groups)
         return aligned(film.view(opened_groups), self._orders[number])
 
-    def among(self, number: int, opened: Collection[str]) -> tuple[Picture, Rooms]:
+    def among(self, number: int, opened: Collection[str], *languages: str) -> tuple[Picture, Rooms]:
         """Return the picture by which a drawing is laid out, and the room that its cards keep.
 
         That is the union of the drawings of all films, in the ids of this one; where they are too
         different, it is the drawing itself.
         """
         each = [self.drawn(i, opened) for i in range(len(self.films))]
-        rooms = [card_spaces(film, one) for film, one in zip(self.films, each, strict=True)]
+        both = zip(self.films, each, strict=True)
+        rooms = [card_spaces(film, one, *languages) for film, one in both]
         if not self.links or any(film.still for film in self.films):
             return each[number], rooms[number]
         names = self._names(each)

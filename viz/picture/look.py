@@ -105,6 +105,7 @@ RULES: tuple[Rule, ...] = (
     ("mg-bad-back", "mg-grad", {"fill": "bad"}),
 )
 
+PAPER: Rule = ("", "mg-paper", {"fill": "paper"})
 CLOCKS = ("built", "built"), ("run", "run"), ("gradient", "grad")
 DOTS = [("built", "none", "built"), ("both", "built", "run"), ("run", "none", "run")]
 DOTS += [("gradient", "none", "grad"), ("given", "none", "soft")]
@@ -155,18 +156,18 @@ def file_style(svg: str, dark: bool | None = None) -> str:
     """Return the rules for a standalone drawing; dark: None, follow the viewer's theme."""
     worn = {"", *(x for names in re.findall(r'class="([^"]*)"', svg) for x in names.split())}
     rules = [rule for rule in (*RULES, *FILMED) if worn.issuperset(rule[:2])]
-    light, night = (
+    hues = [(a, b, {k: v for k, v in x.items() if k in ("fill", "stroke")}) for a, b, x in rules]
+    drawn, night = (
         "\n".join(
-            [f".mg-paper {{ fill: {colors['paper']}; }}"]
-            + [_rule("", rule, colors.__getitem__) for rule in rules]
+            _rule("", rule, {k: v[i] for k, v in TOKENS.items()}.__getitem__) for rule in all_
         )
-        for colors in ({k: pair[i] for k, pair in TOKENS.items()} for i in (0, 1))
+        for i, all_ in ((bool(dark), [PAPER, *rules]), (True, [PAPER, *(h for h in hues if h[2])]))
     )
     # Ours first: Chrome shapes a text before it has a font that comes later, and keeps the boxes.
     family = f"text {{ font-family: '{FONT_FAMILY}', Helvetica, Arial, sans-serif; }}\n"
     if dark is not None:
-        return family + (night if dark else light)
-    return f"{family}{light}\n@media (prefers-color-scheme: dark) {{\n{night}\n}}"
+        return family + drawn
+    return f"{family}{drawn}\n@media (prefers-color-scheme: dark) {{\n{night}\n}}"
 
 
 def resolved(groups: Iterable[str], element: str, dark: bool = False) -> dict[str, str]:

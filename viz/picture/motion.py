@@ -37,8 +37,8 @@ HIDDEN = re.compile(r'<title>[^<]*</title>|<text[^>]*></text>| id="[^"]*"')
 PLAYS = """
 .mg-for { visibility: hidden; }
 @media (prefers-reduced-motion: no-preference) {
-.mg-for { animation: mg-for 1s; }
-.mg-from { animation: mg-from 1s; }
+.mg-for { animation: mg-for var(--for) var(--at); }
+.mg-from { animation: mg-from var(--for); }
 }
 svg:active g { animation: none !important; }
 @keyframes mg-for { from, to { visibility: visible; } }
@@ -113,10 +113,9 @@ def _spans(shown: Sequence[tuple[float, str]]) -> str:
 
 def _span(svg: str, start: float, end: float | None) -> str:
     if end is None:
-        wait = f' class="mg-from" style="animation-duration:{start:.2f}s"' if start else ""
+        wait = f' class="mg-from" style="--for:{start:.2f}s"' if start else ""
         return f"<g{wait}>{svg}</g>" if wait else svg
-    when = f"animation-delay:{start:.2f}s;animation-duration:{end - start:.2f}s"
-    return f'<g class="mg-for" style="{when}">{svg}</g>'
+    return f'<g class="mg-for" style="--at:{start:.2f}s;--for:{end - start:.2f}s">{svg}</g>'
 
 
 # ---- Painted ---------------------------------------------------------------------------------

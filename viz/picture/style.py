@@ -88,11 +88,7 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "minigrad",  # the same chart gives the same file
 }
 
-UNDATED: dict[str, dict[str, Any]] = {
-    "png": {},
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
-}
+UNDATED: dict[str, Any] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def mode_of(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -11,19 +11,18 @@ from typing import Any, Literal
 from minigrad.diagnostics.messages import choose, get_language
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
-from viz.film.film import Film
+from viz import assets
 from viz.page.player import Player
 from viz.page.scene import Moment, Scene
-from viz.page.together import orders
 from viz.picture.cards import one_language
-from viz.picture.drawing import alone, image
+from viz.picture.drawing import EDGE, alone, image
 from viz.picture.fonts import face_in_page
 from viz.picture.motion import HIDDEN, Scenes, Trip, animated_svg, gif, mp4
 from viz.picture.theme import MOTION
 from viz.views.draw import names_in
 from viz.views.step import both_ways, player_of
 from viz.words.progress import progress
-from viz.words.text import Pair, both, in_language, row, row_text
+from viz.words.text import Pair, both, in_language, listed, row, row_text
 from viz.words.user import ending, write
 
 __all__ = ["Animation", "animate"]
@@ -32,6 +31,10 @@ FORMATS = (".svg", ".gif", ".mp4")
 QUICKEST = 0.6  # seconds of a step
 LONGEST = 300  # steps
 PHONE, CALM = "(max-width: 744px)", "(prefers-reduced-motion: reduce), print"
+# In an image with room for it, the score is beside the drawings instead of below them.
+BROAD = """@media (min-width: {wide}px) {{ .mg-all, .mg-paper {{ transform: scale({scale}); }}
+.mg-paper {{ width: {wide}px; height: {high}px; }}
+.mg-score {{ transform: translate({x}px, {y}px); }} }}</style>"""
 REST = 0.25  # of a step: how long what will travel stands where it begins
 
 
@@ -65,9 +68,8 @@ class Animation:
     @cached_property
     def scene(self) -> Scene:
         """All steps, laid out. Raises LayoutError without a layout engine."""
-        films: Sequence[Film] = self.player.films
-        order = orders(films, self.player.links)
-        return Scene(films, self.player.verdict, order, self.width, language=self.language)
+        player, language = self.player, self.language
+        return Scene(player.films, player.verdict, player.links, self.width, language=language)
 
     def _scenes(self) -> Scenes:
         """Return what is visible at which time."""
@@ -110,9 +112,8 @@ class Animation:
     @property
     def alt(self) -> str:
         """What there is to see, in both languages."""
-        alts = zip(*(film.picture.alt() for film in self.player.films), strict=True)
-        english, chinese = map(" ".join, alts)
-        return both(row("animate_alt", steps=self.steps, what=(english, chinese)))
+        alts = listed((film.picture.alt() for film in self.player.films), " ")
+        return both(row("animate_alt", steps=self.steps, what=alts))
 
     def __str__(self) -> str:
         return choose(self.text(), "\n\n")
@@ -131,7 +132,19 @@ class Animation:
         slim.width = 350
         calm = ", ".join(f"{query} and {PHONE}" for query in CALM.split(", "))
         others = {calm: slim.still, PHONE: slim.svg} if slim.scene.width < self.scene.width else {}
-        return image(self.svg, self.alt, {**others, CALM: self.still})
+        shown = image(self._broad(self.svg), self.alt, {**others, CALM: self._broad(self.still)})
+        wide, high = self.scene.broad
+        name, size = f"mg-{wide}x{high}", f"width: {wide}px; height: {high}px"
+        rule = assets.style(f"@container (min-width: {wide}px) {{ .{name} img {{ {size}; }} }}")
+        return f'<div class="{name}" style="container-type:inline-size">{rule}{shown}</div>'
+
+    def _broad(self, file: str) -> str:
+        """Let a file show the score beside the drawings where its image is wide enough."""
+        scene, (wide, high), paper = self.scene, self.scene.broad, 'height="100%"/>'
+        scale = max(scene.width / wide, scene.height / high)
+        rules = BROAD.format(wide=wide, high=high, scale=scale, x=scene.aside, y=EDGE)
+        file = file.replace("</style>", rules, 1).replace(paper, f'{paper}<g class="mg-all">', 1)
+        return f'<svg preserveAspectRatio="xMinYMin"{file[4:-6]}</g></svg>'
 
     def save(self, path: str | Path) -> Path:
         """Write the animation; the ending chooses: .svg, .gif or .mp4.

@@ -33,7 +33,7 @@ from viz.views.execution_modes import (
     traced,
 )
 from viz.views.step import argument_names
-from viz.words.text import ROWS, Pair, row, row_text
+from viz.words.text import ROWS, Pair, listed, row, row_text
 
 __all__ = ["branches"]
 
@@ -170,9 +170,8 @@ def _result(run: Run) -> str:
 
 def _results(able: dict[str, Mode], i: int) -> Pair:
     """List each way's result on one line."""
-    entries = [(row(f"branches_{key}"), _result(way.runs[i])) for key, way in able.items()]
-    english, chinese = ([f"{word[k]} {value}" for word, value in entries] for k in (0, 1))
-    return ", ".join(english), "，".join(chinese)
+    entries = [(*row(f"branches_{key}"), _result(way.runs[i])) for key, way in able.items()]
+    return listed(((f"{en} {value}", f"{zh} {value}") for en, zh, value in entries), ", ", "，")
 
 
 def _group_equal(tried: dict[str, Mode]) -> list[tuple[str, ...]]:
@@ -192,8 +191,7 @@ def _group_equal(tried: dict[str, Mode]) -> list[tuple[str, ...]]:
 
 def _joined(keys: tuple[str, ...], what: str, *between: str) -> Pair:
     """Join the texts of several ways that are shown once."""
-    english, chinese = zip(*(row(f"branches_{what}{key}") for key in keys), strict=True)
-    return between[0].join(english), between[1].join(chinese)
+    return listed((row(f"branches_{what}{key}") for key in keys), *between)
 
 
 def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Run) -> Panel:

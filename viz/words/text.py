@@ -66,6 +66,16 @@ def both(pair: Pair) -> str:
     return " / ".join(dict.fromkeys(halves))
 
 
+def listed(pairs: Iterable[Pair], *between: str) -> Pair:
+    """Join pairs to one: the halves of each language, with what is between them in it.
+
+    >>> listed([("one", "一"), ("two", "二")], ", ", "、")
+    ('one, two', '一、二')
+    """
+    english, chinese = zip(("", ""), *pairs, strict=True)
+    return between[0].join(english[1:]), between[-1].join(chinese[1:])
+
+
 def distinct(names: Iterable[str], taken: Container[str] = ()) -> list[str]:
     """Make names differ from each other and from those taken, by numbering equal ones.
 
