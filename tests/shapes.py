@@ -31,7 +31,7 @@ THEMES: tuple[Theme, ...] = ("light", "dark")
 LANGUAGES = {"en": "English", "zh": "中文"}
 SMALLEST = 11  # pixels of a text
 NEAR, PART = 24, 0.06  # how far a part may be from where it was: pixels, and of its distance
-QUALITY = 33  # of the pictures that are kept, at half their size
+QUALITY = 28  # of the pictures that are kept, at half their size
 ON_THE_WAY = """() => document.querySelectorAll('.mg-steps').forEach(slider => {
     slider.value = Math.round(slider.max * 0.7);
     slider.dispatchEvent(new Event('input'));
