@@ -10,6 +10,8 @@ function indexOf(shape, place) {
   return index.reverse().join(", ");
 }
 
+const CLEAR = 6; // pixels from the last line that is seen to the button below it
+
 /** Which section of a part a finding is about: its gradient, its cost, or its weights. @type {Record<string, number>} */
 const PROMISED = { nan_back: 1, nan_relu: 1, slowest: 2, slowest_two: 2, shares: 2, gradients: 3, vanishing: 3, exploding: 3, no_gradient: 3, frozen: 3, unreached: 3 };
 
@@ -28,14 +30,14 @@ function inspectorOf(atlas, place, told) {
     more.hidden = place.scrollHeight - place.scrollTop - place.clientHeight < 12;
     if (!more.hidden && !place.scrollTop) more.style.setProperty("--mg-cut", `${halfLine()}px`);
   };
-  /** How high what is cut by the button is: a line, a row or a small box, with the heading over it. */
+  /** How high what is cut by the button is: a paragraph, a row or a small box, with the heading over it. */
   const halfLine = () => {
     const [edge, all] = [place.getBoundingClientRect().bottom - 26, document.createRange()];
     all.selectNodeContents(body);
-    const boxes = [...body.querySelectorAll("button")].map((box) => box.getBoundingClientRect());
+    const boxes = [...body.querySelectorAll("button, .mg-x-path, .mg-x-verdict")].map((box) => box.getBoundingClientRect());
     const lines = [...all.getClientRects()].filter(({ height }) => height && height < 22);
-    const cut = [...lines, ...boxes].filter(({ bottom }) => bottom > edge).reduce((least, rect) => Math.min(least, rect.top), edge);
-    const top = lines.reduce((most, { bottom }) => (bottom <= edge && bottom < cut + 8 ? Math.max(most, bottom) : most), cut); // lines overlap
+    const cut = [...lines, ...boxes].filter(({ bottom }) => bottom > edge - CLEAR).reduce((least, rect) => Math.min(least, rect.top), edge);
+    const top = lines.reduce((most, { bottom }) => (bottom <= edge - CLEAR && bottom < cut + 8 ? Math.max(most, bottom) : most), cut); // lines overlap
     const heads = [...body.querySelectorAll("h3")].map((head) => head.getBoundingClientRect());
     return edge - (heads.find(({ bottom }) => bottom <= cut + 1 && bottom > cut - 8)?.top ?? top);
   };
