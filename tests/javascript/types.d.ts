@@ -148,6 +148,7 @@ interface Scored {
   lanes: Lane[];
   frames: { length: number };
   nodes: Noted;
+  edges?: Record<string, string[]>;
   swatches?: string[];
   words: Words;
 }

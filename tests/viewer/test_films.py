@@ -380,3 +380,10 @@ def test_a_graph_that_ends_in_a_cond_is_called_by_its_formula() -> None:
         player = viz.step(mg.build_graph(x, y), {x: -3})
     said, _ = heading(player.films[0].picture, ("graph", "图"))
     assert said == "graph: y = x × 2 if x > 0 else x − 1"
+
+
+def test_a_small_loop_is_called_by_its_code_and_rests_open() -> None:
+    player = viz.step(loop(3), {"x": 3})
+    said, _ = heading(player.films[0].picture, ("graph", "图"))
+    assert said == "graph: while i < 3: i, a = i + 1, a × x"
+    assert player.data["graphs"][0]["shown"] == "While: body\nWhile: test"

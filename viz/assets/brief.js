@@ -48,7 +48,7 @@ function shortened(text, wide) {
  */
 function rounded(text, wide, digits) {
   const [, sign, number] = text.match(/^(∂ )?(-?[\d.]+(?:e[-+]?\d+)?)$/) ?? [];
-  if (!number) return written(text) <= wide ? text : "";
+  if (!number) return written(text) <= wide ? text : /^\(.+,/.test(text) ? "…" : ""; // of several values no one
   const precise = (/** @type {number} */ to) => `${sign ?? ""}${number.replace(/^[^e]+/, (own) => String(Number(Number(own).toPrecision(to))))}`;
   if (/e/.test(number)) text = precise(POWER);
   const most = /e/.test(number) ? [1] : /\./.test(number) ? [4, 3, 2] : [4, 3];
@@ -294,7 +294,7 @@ function brief(g, scale) {
     g.classList.toggle(`mg-no-${name}`, cells.some((found, i) => !found && back(i) === of));
   const at = `translate(${from + wide / 2} ${above + high / 2}) scale(${1 / scale})`;
   const roomy = slots.length || (strip && pair) || word ? 0 : GENEROUS.find((font) =>
-    shown.length * (font + LEADING) + calls + spare <= high * scale && shown.every(({ text }) => written(text) * (font / BRIEF.font) <= room - 4 * BRIEF.edge));
+    shown.length * (font + LEADING) + calls + spare <= high * scale && [...shown.map(({ text }) => written(text)), pair ? written(shown[0]?.text ?? "") + written(pair) + BRIEF.edge : 0].every((long) => long * (font / BRIEF.font) <= room - 4 * BRIEF.edge));
   const group = shape("g", { class: larger ? "mg-short mg-larger" : "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most, "data-roomy": roomy ?? 0 }, g);
   if (larger) /** @type {SVGElement} */ (group).style.setProperty("--mg-letters", `${letters}px`);
   const lone = aside && !pair && shown.length === 1 && g.matches(".mg-kind-constant") && !g.closest(".mg-drawing")?.querySelector(".mg-swatch"); // as the names of pairs

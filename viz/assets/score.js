@@ -2,7 +2,7 @@
 // All of it is drawn once; a step moves the edge up to which it is uncovered.
 const TALLEST = 44; // pixels of a row
 const MEDIUM = 26; // and of one in a player that has room for it
-const READABLE = 13; // of one, at least, whose code is written beside it
+const [READABLE, SMALLEST] = [13, 12]; // of one, at least, whose code is written beside it; and in small letters
 const [SPACIOUS, ROOMY, TELLING] = [22, 19, 17]; // and of one of few, in which a mark can show a number, with a ring around it or just so, or the colours of a tensor
 const CROWDED = 100; // steps, of which marks on a phone are dots, in low rows
 const MANY_ROWS = 40; // rows; of more, the marks make two diagonals
@@ -66,7 +66,7 @@ function score(place, data, { hover }) {
   place.style.setProperty("--mg-staff-high", `${high + FOOT + HEAD_OF_STAFF}px`);
   const tall = (/** @type {number} */ row) => staffs.length * (most * row + FOOT + HEAD_OF_STAFF + AROUND_STAFF) + AXIS;
   place.toggleAttribute("data-crowded", data.frames.length > CROWDED);
-  place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, TELLING, READABLE] : [READABLE]).map(tall).join(" ");
+  place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, TELLING, READABLE, SMALLEST] : [READABLE, SMALLEST]).map(tall).join(" ");
   place.classList.toggle("mg-of-column", data.lanes.some(({ columns }) => columns));
   let index = 0;
   /** @type {string[]} */
@@ -86,7 +86,7 @@ function score(place, data, { hover }) {
     for (const one of staffs) one.tally();
     const snug = staffs.some(({ box }) => box.classList.contains("mg-snug"));
     for (const { box } of staffs) box.classList.toggle("mg-snug", snug);
-    const thin = staffs.every((one) => one.room() < READABLE);
+    const thin = staffs.every((one) => one.room() < (slim ? SMALLEST : READABLE));
     const own = slim && place.matches(".mg-of-column") ? longestOf(names.map((name) => name.replace(/^return /, ""))) : widest; // its columns need the room
     const longest = thin ? (slim ? 0 : BRIEF_CODE) : own;
     const left = slim ? Math.min(longest * SMALL_LETTER + 18, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
@@ -279,11 +279,11 @@ function staff(place, lane, data) {
       const close = Math.min(gap * column * OVERLAPPED, near * 0.52); // where each shows a number, those of steps in a row may lie on each other's edge
       const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, row * 0.42, Math.max(Math.min(gap * column * 0.43, near * 0.46), close < DASHED ? 0 : Math.min(close, NUMBERED))));
       at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
-      box.classList.toggle("mg-thin", row < READABLE);
+      const slim = wide < NARROW_SCORE;
+      const thin = box.classList.toggle("mg-thin", row < (slim ? SMALLEST : READABLE));
       box.classList.toggle("mg-tight", row < 18);
       place.classList.toggle("mg-dotted", radius < DOT);
       box.style.setProperty("--mg-rows-from", `${at.top}px`);
-      const slim = wide < NARROW_SCORE;
       letters = slim ? fitting(left - 16, SMALL_LETTER) : fitting(left - 28, CODE_LETTER);
       names.forEach((each, i) => {
         const operator = lane.rows[i][2] ?? ""; // says more than code that is cut, if no other row has it
@@ -294,7 +294,7 @@ function staff(place, lane, data) {
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));
       names.forEach((name, i) => {
-        const lowest = row < READABLE ? high - FOOT - 16 : Infinity;
+        const lowest = thin ? high - FOOT - 16 : Infinity;
         name.style.top = `${Math.max(0, Math.min(lowest, at.top + row * (i + 0.5) - 8))}px`;
       });
       for (const { row: i, box } of untaken) { // behind the mark of its birth, where no arrow to the other one passes
@@ -488,10 +488,27 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= from - 0.5 && note[5] <= end + 0.5);
     const ordered = within.toSorted((a, b) => a[5] - b[5] || back * (a[1] - b[1]));
     if (turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
-    shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, lines);
+    for (const [look, read] of /** @type {[string, boolean][]} */ ([["", true], [" mg-next", false]])) {
+      const d = ordered.slice(1).flatMap((note, i) => (small || reads(ordered[i], note, data) === read ? [`M${spot(ordered[i])}L${spot(note)}`] : []));
+      if (d.length && (read || !small)) shape("path", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : look}`, d: d.join("") }, lines);
+    }
   }
   if (small) return dots(notes, at, past, phases);
   for (const note of notes) if (note[4] !== "gradient") mark(note, at, past, data);
+}
+
+/** The pairs of nodes that an arrow joins. @type {WeakMap<object, Set<string>>} */
+const JOINS = new WeakMap();
+
+/**
+ * Whether of two notes one node reads the other; in a body what follows is what the branch or loop runs next.
+ * @param {Note} one @param {Note} other @param {Scored} data
+ */
+function reads([, , , some], [, , , others], { edges }) {
+  if (!edges) return true;
+  const joins = JOINS.get(edges) ?? new Set(Object.values(edges).flatMap(([a, b]) => [`${a} ${b}`, `${b} ${a}`]));
+  JOINS.set(edges, joins);
+  return [...some, ...others].some((id) => /-b\d+$/.test(id)) || some.some((a) => others.some((b) => a === b || joins.has(`${a} ${b}`)));
 }
 
 /** How often what follows on what turns from down to up. @param {Note[]} notes */

@@ -91,6 +91,7 @@ function becoming({ g, seen }, next) {
 }
 
 const ABOVE = 8; // pixels above a drawing that are seen (film.css)
+const AWAY = 6; // pixels from a chip to a card, whose halo may be between; and to an arrow, half of that
 
 /**
  * Where a chip can stand beside a curve: the first spot that no card is in, nor other chips.
@@ -103,14 +104,14 @@ function roomiest(points, { wide, high }, taken, lines, [left, right]) {
   const clear = (/** @type {{x: number, y: number}} */ { x, y }) => y - high / 2 > -ABOVE && x - wide / 2 > left && x + wide / 2 < right &&
     taken.every(
       (box) =>
-        x + wide / 2 + 2 < box.left || x - wide / 2 - 2 > box.right ||
-        y + high / 2 + 1 < box.top || y - high / 2 - 1 > box.bottom,
+        x + wide / 2 + AWAY < box.left || x - wide / 2 - AWAY > box.right ||
+        y + high / 2 + AWAY < box.top || y - high / 2 - AWAY > box.bottom,
     );
   const spots = ASIDE.flatMap(([dx, dy]) =>
     along.map(({ x, y }) => ({ x: x + dx * wide, y: y + dy * (high / 2 + 6) })),
   );
   const off = (/** @type {{x: number, y: number}} */ { x, y }) =>
-    !lines.some((p) => Math.abs(p.x - x) < wide / 2 && Math.abs(p.y - y) < high / 2);
+    !lines.some((p) => Math.abs(p.x - x) < (wide + AWAY) / 2 && Math.abs(p.y - y) < (high + AWAY) / 2);
   return spots.find((spot) => clear(spot) && off(spot)) ?? spots.find(clear);
 }
 

@@ -36,7 +36,7 @@ function halo(g) {
   if (!card || g.querySelector(".mg-halo")) return;
   const [wide, high, round] = ["width", "height", "rx"].map((name) => Number(card.getAttribute(name)));
   const size = { width: wide + 2 * AROUND, height: high + 2 * AROUND, rx: round + AROUND };
-  card.before(shape("rect", { class: "mg-halo", x: -AROUND, y: -AROUND, ...size }));
+  card.after(shape("rect", { class: "mg-halo", x: -AROUND, y: -AROUND, ...size }));
 }
 
 /** Both halves of a word in a drawing, of which a page shows one, or both. @param {Pair} word @param {Element} parent */

@@ -117,7 +117,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
     numbered, handed = set[int](), False
     for axes, panel, span in zip(rows[:, 0], panels, spans, strict=True):
         width = max(spans) if one_scale_fits(spans) else span
-        scale, unit = _unit(width)
+        scale, unit = (1e6, "µs") if width < 1e-3 else (1e3, "ms") if width < 1 else (1.0, "s")
         numbered |= _bars(axes, panel, path, width * scale, scale, numbers)
         schedule = panel.schedule
         names = [row("chart_on", device=d)[i] for d in range(schedule.devices)]
@@ -217,8 +217,3 @@ def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
         begin = one.end * scale, one.device - side
         axes.annotate("", (other.start * scale, other.device + side), begin, arrowprops=look)
     return len(pairs)
-
-
-def _unit(width: float) -> tuple[float, str]:
-    """Return the factor from seconds to a suitable unit for a chart of this width, and the unit."""
-    return (1e6, "µs") if width < 1e-3 else (1e3, "ms") if width < 1 else (1.0, "s")

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from viz.picture.boxes import Picture
+from viz.picture.boxes import EASY, Picture
+from viz.picture.cards import CONTROL
 from viz.picture.summary import Summary
 from viz.picture.swatch import scale
 from viz.words.text import ROWS, Pair, listed, row
@@ -148,18 +149,15 @@ class Track:
     facts: Facts = Facts()
     filled: list[tuple[int, str]] = field(default_factory=list)  # the formula with its numbers
     read: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # the operands' values
-    shares: list[tuple[int, tuple[tuple[str, str], ...]]] = field(
-        default_factory=list
-    )  # what its gradient is the sum of: from whom, how much; of a seed nothing
+    # what its gradient is the sum of: from whom, how much; of a seed nothing
+    shares: list[tuple[int, tuple[tuple[str, str], ...]]] = field(default_factory=list)
 
     def life(self, step: int) -> Track:
         """Return the track of the node that exists at a step."""
         gone = self.freed
         if gone is None or not any(gone < i <= step for i, _ in self.values):
             return self
-        values, gradients = (
-            [x for x in known if x[0] > gone] for known in (self.values, self.gradients)
-        )
+        values, gradients = ([x for x in k if x[0] > gone] for k in (self.values, self.gradients))
         return replace(self, born=None, freed=None, values=values, gradients=gradients)
 
 
@@ -189,6 +187,14 @@ class Film:
     @property
     def still(self) -> bool:
         return len(self.frames) == 1
+
+    @cached_property
+    def first(self) -> frozenset[str]:
+        """The groups that are open at first: in a small graph branches and loops, too."""
+        whole, control = self.picture, {n.id for n in self.picture.nodes if n.op in CONTROL}
+        small = control.issuperset(whole.owners.values()) and len(whole.nodes) <= EASY
+        found = frozenset(whole.groups) if small and whole.owners else whole.overview()
+        return found if self.opened is None else self.opened
 
     @cached_property
     def scales(self) -> Scales:

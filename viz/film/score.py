@@ -214,9 +214,8 @@ def _by_call(
     """Return one row for each call, or strip of calls, that the drawing folds."""
     nodes = {n.id: n for n in film.picture.nodes}
     readers = {x: n for n in reversed(film.picture.nodes) for x in n.inputs}
-    first = film.picture.overview() if film.opened is None else film.opened
     found = dict(places)
-    for box in film.picture.fold(first).nodes:
+    for box in film.picture.fold(film.first).nodes:
         path = "/".join(filter(None, (box.group, box.name)))
         for i in box.members if box.kind == "group" and path not in film.picture.owners else ():
             inner = nodes[i].group.removeprefix(path)

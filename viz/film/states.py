@@ -93,14 +93,9 @@ def members(picture: Picture, box: PictureNode) -> tuple[str, ...]:
         return box.inputs[:1] if box.kind == "tensor" else (box.id,)
     around = paths("/".join(filter(None, (box.group, box.name))))
     inside = {i for cell in box.cells for i in cell} or {*box.members}
-    own = [
-        n.id
-        for n in picture.nodes
-        if n.id in inside
-        and n.kind not in GIVEN
-        and not any(path in picture.owners for path in paths(n.group) if path not in around)
-    ]
-    return tuple(own) or box.members
+    runs = [n for n in picture.nodes if n.id in inside and n.kind not in GIVEN]
+    bodies = picture.owners.keys() - {*around}
+    return tuple(n.id for n in runs if not bodies & {*paths(n.group)}) or box.members
 
 
 def calls(picture: Picture, box: PictureNode) -> tuple[tuple[str, ...], ...]:

@@ -137,7 +137,7 @@ def graph(together: SideBySide, number: int, prefix: str) -> dict[str, Any]:
     film = together.films[number]
     picture = film.picture
     layers = frozenset(path for path in picture.groups if path not in picture.owners)
-    first = picture.overview() if film.opened is None else film.opened
+    first = film.first
     requested = [first]
     strips = any(map(repeated, picture.groups))  # of which each opens by itself
     if len(picture.nodes) <= (VIEWS_LIMIT if strips else UNFOLD_LIMIT):
@@ -187,6 +187,7 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
     among, rooms = together.among(number, opened)
     closed = _closed(drawn, whole, opened)
     known = {e.id for e in whole.edges}  # of which the ends are sent once
+    new = [e for e in drawn.edges if e.id not in known]
     made_by = {n.id: n.op for n in drawn.nodes}
     results = {
         n: result(film.tracks[n.inputs[0]], made_by[n.inputs[0]])
@@ -196,9 +197,7 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
     about: View = {
         "home": home(whole, drawn, prefix, among),
         "arrows": {
-            f"{prefix}-{e.id}": [f"{prefix}-{e.source}", f"{prefix}-{e.target}"]
-            for e in drawn.edges
-            if e.id not in known
+            f"{prefix}-{e.id}": [f"{prefix}-{i}" for i in (e.source, e.target)] for e in new
         },
         "counts": {
             f"{prefix}-{n.id}": [[f"{prefix}-{i}" for i in ids] for ids in calls(whole, n)]
@@ -206,13 +205,8 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
             if n.kind == "group"
         },
         "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
-        "open": {
-            f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
-        },
-        "nodes": {
-            f"{prefix}-{n.id}": node(film, n, track, about_node(track))
-            for n, track in results.items()
-        },
+        "open": {f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups)},
+        "nodes": {f"{prefix}-{n.id}": node(film, n, t, about_node(t)) for n, t in results.items()},
     }
     if not drawn.nodes:
         return {"svg": "", **about}
@@ -238,7 +232,7 @@ def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tupl
     full = rooms if compact else rooms | bare  # there its numbers are on its cells
     svg = render(drawn, prefix, full, width=size[0], high=size[1], among=among)
     wide, high = map(float, re.findall(r'(?:width|height)="(\d+)"', svg[:200]))
-    many = any(r.swatch for r in rooms.values()) or any(n.cells for n in drawn.nodes)
+    many = any([drawn.owners, *(n.cells for n in drawn.nodes), *(r.swatch for r in rooms.values())])
     if not compact or not many or min(size[0] / wide, size[1] / high) > COMPACT:
         return svg
     rooms = {i: replace(room, compact=compact) for i, room in rooms.items()}

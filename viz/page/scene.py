@@ -188,10 +188,9 @@ class Stage:
     ) -> None:
         film, prefix = beside.films[number], f"s{number}"
         whole, titled = film.picture, len(beside.films) > 1
-        first = whole.overview() if film.opened is None else film.opened
         self.film, self.prefix = film, prefix
-        self.drawn = beside.drawn(number, first)
-        among, rooms = beside.among(number, first, language)
+        self.drawn = beside.drawn(number, film.first)
+        among, rooms = beside.among(number, film.first, language)
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
         self.drawing = Drawing(self.drawn, prefix, rooms, width, among)
         self.width = max(self.drawing.there.width, min(width, least))

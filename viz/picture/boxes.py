@@ -143,19 +143,15 @@ class Picture:
 
     def with_inputs(self, names: Collection[str]) -> Picture:
         """Return the picture with the leaves of these names as inputs."""
-        given = {n.id: replace(n, kind="input") for n in self.nodes if n.name in names}
-        nodes = tuple(
-            given.get(n.id, n) if n.kind in ("parameter", "variable") else n for n in self.nodes
-        )
-        return replace(self, nodes=nodes)
+        kinds = ("parameter", "variable")
+        leaves = [n for n in self.nodes if n.name in names and n.kind in kinds]
+        given = {n.id: replace(n, kind="input") for n in leaves}
+        return replace(self, nodes=tuple(given.get(n.id, n) for n in self.nodes))
 
     def part(self, kept: Collection[str]) -> Picture:
         """Return the part of the picture with only these nodes and the arrows between them."""
-        nodes = tuple(
-            replace(n, inputs=tuple(i for i in n.inputs if i in kept))
-            for n in self.nodes
-            if n.id in kept
-        )
+        own = [n for n in self.nodes if n.id in kept]
+        nodes = tuple(replace(n, inputs=tuple(i for i in n.inputs if i in kept)) for n in own)
         edges = tuple(e for e in self.edges if e.source in kept and e.target in kept)
         ids = {key: i for key, i in self.ids.items() if i in kept}
         owners = {path: i for path, i in self.owners.items() if i in kept}

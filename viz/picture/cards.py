@@ -199,7 +199,7 @@ class Card:
         name = BOLD * wide(self.sign.rpartition(".")[2] if room.compact < 3 else self.sign, SMALL)
         leads = room.compact == 1 and name < SHORT and room.swatch and not self.node.cells
         line = LINE + 4 * (room.compact == 2)  # a phone shows it smaller
-        above, line, before = (4, LINE - 3, name + 7) if leads else (NAMED, line, DEL * room.back)
+        above, line, before = (4, LINE, name + 7) if leads else (NAMED, line, DEL * room.back)
         if not room.swatch:
             below = wide("∂ ", SMALL) + LETTER * BOLD * room.gradient  # the line of its gradient
             across, line, before = GAP + max(name + LETTER * room.value, below), PLAIN - 2, 0

@@ -20,6 +20,7 @@ from viz.picture.fonts import face_in_cell, font_face
 from viz.picture.layers import layered
 from viz.picture.layout import LayoutError
 from viz.picture.look import file_style, variables
+from viz.picture.motion import along
 from viz.picture.place import Box, Course, Places, Point, places
 from viz.picture.references import Reference, ranks, references
 from viz.picture.swatch import shared
@@ -28,6 +29,7 @@ from viz.picture.wrap import wrapped
 
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
 ASIDE = 9  # between an arrow and the lane of its gradient, px
+CLEAR = 40  # cards, up to which lanes avoid them, and points of a lane at which that is looked at
 # Length of a lane's tip, how far it stays from a card's corners, and in which it turns there, px.
 TIP, CORNER, BEND = 6, 5, 10
 PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
@@ -94,6 +96,15 @@ class Drawing:
         self._lanes = any(room.gradient or room.back for room in rooms.values())
         self._courses, self._begins = self._curves_and_references()
         self._sides = _lane_sides(picture, self._courses)
+        few = self._lanes and len(self.cards) <= CLEAR
+        for e in [e for e in picture.edges if few and e.id in self._courses and self._crosses(e)]:
+            self._sides[e.id] *= -1
+
+    def _crosses(self, e: PictureEdge) -> bool:
+        """Return whether the lane of an arrow runs over a card between its ends."""
+        way = [along(self.way(e, True), k / CLEAR) for k in range(CLEAR)]
+        boxes = [self.there.nodes[i] for i in self.cards if i not in (e.source, e.target)]
+        return any(0 < x - b.x < b.width and 0 < y - b.y < b.height for x, y in way for b in boxes)
 
     def _curves_and_references(self) -> tuple[dict[str, Course], dict[str, Reference]]:
         """Return the curves of the drawn arrows, and the references at which they begin."""

@@ -100,11 +100,21 @@ def _texts(picture: Picture, body: str = "", given: Sequence[str] = ()) -> dict[
 def heading(picture: Picture, kind: Pair) -> Pair:
     """Return the kind of graph, and its formula, or else what repeats in it."""
     ops = dict.fromkeys(n.op for n in picture.nodes if n.id in picture.owners.values())
-    if ops.keys() - {"Cond"}:  # of a loop a formula would mislead
-        return row("heading", title=kind, formula=(", ".join(ops),) * 2)
-    formula = whole(picture) or ", ".join(ops)
+    formula = (_loop if ops.keys() - {"Cond"} else whole)(picture) or ", ".join(ops)
     said = (formula, formula) if formula else _repeating(picture)
     return row("heading", title=kind, formula=said) if said else kind
+
+
+def _loop(picture: Picture) -> str:
+    """Return the only loop as code: "while i < 3: i, a = i + 1, a × x"; "" if it would be long."""
+    inside = [_texts(picture, path) for path in picture.owners]
+    carried = [(e.source, e.target) for e in picture.edges if e.kind == "loop"]
+    if len(inside) != 2 or not carried:
+        return ""
+    test, names = [*inside[0].values()][-1], {n.id: n.label for n in picture.nodes}
+    steps, taken = [inside[1][i] for i, _ in carried], ", ".join(names[i] for _, i in carried)
+    text = f"while {test}: {taken} = {', '.join(steps)}"
+    return text if all([test, *steps]) and len(text) <= LONGEST else ""
 
 
 def _repeating(picture: Picture) -> Pair | None:
