@@ -130,7 +130,7 @@ class Archive:
         try:
             return self._zip.read(info)
         except _DAMAGE as error:
-            raise FormatError("format_zip", reason=f"{name}: {error}") from None
+            raise FormatError("format_damaged", entry=name, reason=str(error)) from None
 
 
 def _shown(name: str) -> str:

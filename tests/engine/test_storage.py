@@ -760,6 +760,13 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, good: Path) -> None:
         refused(path, "a complete zip archive")
 
 
+def test_an_array_with_a_changed_byte_is_refused_by_its_name(tmp_path: Path, good: Path) -> None:
+    whole = bytearray(good.read_bytes())
+    whole[whole.index(b"NUMPY") + 140] ^= 1
+    (tmp_path / "bad").write_bytes(whole)
+    refused(tmp_path / "bad", "arrays/0.npy in the archive is damaged (Bad CRC-32")
+
+
 def entry_cases(entries: dict[str, bytes]) -> Iterator[tuple[str, dict[str, bytes], str]]:
     """Entries that do not belong, are missing or are no arrays."""
     array = entries["arrays/0.npy"]
