@@ -106,7 +106,10 @@ def check(
     entry = find_check(id)
     given = [x for x in (got, want, *more) if x is not MISSING]
     if id in PROPERTIES and (want is MISSING or callable(want)):
-        return _check_by_property(entry, given, seed)
+        try:
+            return _check_by_property(entry, given, seed)
+        except ValueError as error:  # they cannot become parts of an engine
+            return _fail(entry, [row("check_failed", text=entry.text), (str(error),) * 2])
     original, shown, problem, graded = got, want, list[Pair](), bool(os.environ.get(GRADING))
     wrote = source_of([*called_functions(got)]) if isinstance(got, FunctionType) else ""
     caller = sys._getframe(1)

@@ -268,13 +268,13 @@ def test_a_helper_that_no_cell_defines_is_refused_by_its_name():
     """The engine keeps text, and that of a closure lacks what it closes over."""
     source = "def made():\n    k = 1\n    return lambda a: a.op * k\nkind = made()\n"
     source += "def same_work(a, b):\n    return kind(a) == kind(b)"
-    with pytest.raises(ValueError, match="`kind` isn't a function written with `def`"):
+    with pytest.raises(CheckFailed, match="`kind` isn't a function written with `def`"):
         lessons.check("L08.core", *written("L08.core", source))
 
 
 def test_a_default_of_the_notebook_is_refused_by_its_name():
     source = "zero = 0.0\ndef pad(rows, filler=zero):\n    return rows"
-    with pytest.raises(ValueError, match="`zero` is in a default value or a decorator"):
+    with pytest.raises(CheckFailed, match="`zero` is in a default value or a decorator"):
         lessons.check("L06.core", *written("L06.core", source))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from types import ModuleType
 
 from minigrad_lessons.lesson.exercise.graphs import names_of, random_graph
@@ -27,11 +28,9 @@ def fit_program(rng: Rng) -> Program:
     whole = [1 + rng.below(3) for _ in range(rng.length(3))]
     few = [1 if rng.below(2) else n for n in whole][rng.below(len(whole) + 1) :]
     g, x = (whole, few) if rng.below(4) else (few, whole)
-    size = 1
-    for n in g:
-        size *= n
+    size = prod(g)
     return (
-        f"g = (0.3 * np.arange({size}) - {rng.below(3)}).reshape({tuple(g)})",
+        f"g = (0.3 * np.arange({(least := -rng.below(3))}, {least + size})).reshape({tuple(g)})",
         f"x = np.zeros({tuple(x)})",
         "result = fit(g, x)",
     )

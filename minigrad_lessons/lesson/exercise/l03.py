@@ -86,10 +86,10 @@ def gradient_facts(made: Names, engine: ModuleType) -> Names:
     named = {id(node): name for name, node in named_nodes(made).items()}
     facts: Names = {}
     for name, node in named_nodes(made).items():
-        inputs = node.inputs
         facts[f"{name}.grad"] = repr(node.grad) if isinstance(node.grad, list) else node.grad
-        facts[f"{name}.inputs"] = inputs and [node_name(x, named) for x in inputs]
+        facts[f"{name}.inputs"] = node.inputs and [node_name(x, named) for x in node.inputs]
         facts[f"{name}.value"] = node.value
+        facts[f"{name}.grad.dtype"] = Unquoted(getattr(node.grad, "dtype", None))
     return facts
 
 

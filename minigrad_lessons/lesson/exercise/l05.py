@@ -46,10 +46,10 @@ def event_facts(made: Names, engine: ModuleType) -> Names:
     """Return the results, the counts of what was built, and what ran, in order."""
     noted: Any = vars(engine)["EVENTS"]
     facts: Names = {name: made[name] for name in ("results", "afterwards") if name in made}
-    ops = {kind: [what.op for k, what, _ in noted if k == kind] for kind in ("built", "run")}
-    for op in sorted({*ops["built"], "Mul", "Sub", "Neg", "Add", "Greater", "Div"}):
-        facts[f"built.count({op!r})"] = ops["built"].count(op)
-    return facts | {"run": ops["run"]}
+    built, ran = ([what.op for k, what, _ in noted if k == kind] for kind in ("built", "run"))
+    for op in sorted({*built, "Mul", "Sub", "Neg", "Add", "Greater", "Div", "Cond", "While"}):
+        facts[f"built.count({op!r})"] = built.count(op)
+    return facts | {"run": ran}
 
 
 CORE = Property(cond_program, look=event_facts)

@@ -86,10 +86,6 @@ def cache_program(rng: Rng) -> Program:
         f"({rng.choice(PIECES)}, {rng.choice(CONSTANTS)}, {rng.choice(CONSTANTS)})"
         for _ in range(rng.length(5, 1))
     ]
-    return cache_lines(calls)
-
-
-def cache_lines(calls: list[str]) -> Program:
     return (
         "ran = []",
         "f = lambda x, n, m: ran.append('traced') or x.sum() * float(n) - float(m) * x.shape[-1]",
