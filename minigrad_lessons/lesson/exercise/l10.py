@@ -25,11 +25,8 @@ def rank_program(rng: Rng) -> Program:
 
 def chain(n: int) -> Program:
     waits = {f"job {i}": [f"job {i - 1}"] if i else [] for i in range(n)}
-    return (
-        f"waits = {waits}",
-        f"seconds = {dict.fromkeys(waits, 2)}",
-        "rank = ranks(waits, seconds)",
-    )
+    given = f"waits = {waits}", f"seconds = {dict.fromkeys(waits, 2)}"
+    return (*given, "rank = ranks(waits, seconds)")
 
 
 FORK = "n = len(waits); waits |= {n: [n - 1], n + 1: [n - 1], n + 2: [n, n + 1]}"
@@ -86,4 +83,5 @@ STRETCH = Property(
     ),
     look=schedule_facts,
     examples=150,
+    lines=2_300_000,
 )

@@ -77,7 +77,7 @@ DAMAGE = (
         for number in ('len(data["nodes"]) - 1', *NUMBERS, *NO_NUMBERS)
     ),
     *(f'data["outputs"] = [{number}]' for number in (*NUMBERS, "0, -1", *NO_NUMBERS)),
-    *(f'data["nodes"][{place}]["inputs"] = [{number}]' for place, number in ((0, 0), (0, 1), (1, -1))),
+    *(f'data["nodes"][{i}]["inputs"] = [{n}]' for i, n in ((0, 0), (0, 1), (1, -1))),
     'data["nodes"][2]["inputs"] = [0, 2]',
 )
 
