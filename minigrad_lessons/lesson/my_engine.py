@@ -38,7 +38,7 @@ def dynamic(steps, x):  # yours
     for name, function in steps:
         note("built", name)
         x = function(x)
-        note("run", name, x)
+        note("run", name)
     return x
 
 
@@ -50,7 +50,7 @@ def static(steps):  # yours
     def run(x):
         for name, function in steps:
             x = function(x)
-            note("run", name, x)
+            note("run", name)
         return x
 
     return run

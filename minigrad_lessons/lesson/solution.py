@@ -43,7 +43,7 @@ def solution(id: str, *names: str) -> Message | Solution:
         for name, function in steps:
             note("built", name)
             x = function(x)
-            note("run", name, x)
+            note("run", name)
         return x
     """
     entry, parts = find_check(id), template()[1]
