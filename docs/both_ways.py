@@ -29,7 +29,7 @@ from viz.picture.theme import TOKENS
 
 DATA = (5.0, 6.0, 7.0)
 SECOND, PACE = 0.7, 0.62  # before the first step, and of a step, in seconds
-CODE = 7.25  # pixels of a letter of code on a phone
+CODE = 7.7285  # pixels of a letter of code
 ROW, HEAD, FOOT = 42, 44, 40  # pixels of a row, and above and below all rows
 SIGNS = {"Mul": "×", "Add": "+"}
 
@@ -156,7 +156,7 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything lies; on a phone the score is below its graph, and code above its row."""
+    """Where everything lies; on a phone the score is below its graph."""
 
     width: int
     phone: bool = False
@@ -168,7 +168,7 @@ class Layout:
 
     @property
     def axis(self) -> float:
-        return 10 if self.phone else self.graph + 203
+        return 46 if self.phone else self.graph + 203
 
     @property
     def row(self) -> float:
@@ -214,7 +214,7 @@ class Drawn:
         self.spoken = 1 if language == "zh" else 0
         self.columns = max(len(staff.columns) for staff in staffs)
         self.column = (layout.width - layout.axis - 12) / self.columns
-        self.radius = 11.0 if layout.phone else min(13.0, self.column * 0.42)
+        self.radius = 10.6 if layout.phone else min(13.0, self.column * 0.42)
 
     def say(self, key: str, *about: object) -> str:
         return escape(WORDS[key][self.spoken].format(*about))
@@ -223,7 +223,7 @@ class Drawn:
         return self.layout.axis + self.column * (column + 0.5)
 
     def y(self, row: float) -> float:
-        return self.layout.top + self.layout.row * (row + (0.66 if self.layout.phone else 0.5))
+        return self.layout.top + self.layout.row * (row + 0.5)
 
     def svg(self) -> str:
         high = self.layout.high
@@ -377,18 +377,20 @@ class Drawn:
         behind, names, past, stairs, boxes = [], [], [], [], []
         for i, row in enumerate(staff.score.rows):
             y, left = self.y(i), lay.axis - 169
-            line = lay.axis if lay.phone else left + CODE * 1.066 * len(row.label) + 8
+            line = lay.axis + 7 if lay.phone else left + CODE * len(row.label) + 8
             behind.append(f'<path class="hair" d="M{line:g} {y:g}H{lay.width - 12}"/>')
             lit = _rect("lit", left - 6, y - 14, line - left, 28)
-            beside = self.x(i - 0.4) + 8 if i else 12.0  # on a phone: between two stairs
-            base, where = (y - self.radius - 3.5, beside) if lay.phone else (y + 5, left)
             for column, note in staff.notes():
                 if note.row == i and not lay.phone and note.kind != "run":
                     names.append(_when(lit, at(column), at(column + 1)))
-            ground = _rect("cover", where - 1, base - 9, CODE * len(row.label) + 2, 11)
-            names.append(ground if lay.phone else "")
-            look = "code slim" if lay.phone else "code"
-            names.append(_words(look, where, base, escape(row.label)))
+            name, _, does = row.label.partition(" = ")
+            if not lay.phone:
+                names.append(_words("code", left, y + 5, escape(row.label)))
+            elif i:  # in two lines
+                names.append(_words("code slim", 12, y - 3, f"{name} ="))
+                names.append(_words("code slim", 12, y + 11, escape(does)))
+            else:
+                names.append(_words("code slim", 12, y + 4, name))
         for life in staff.score.lives:
             operator = any(n.row == life.row and n.sort == "operator" for n in staff.score.notes)
             start = staff.columns.index((life.start, operator))
@@ -411,7 +413,8 @@ class Drawn:
                 box = _rect(f"phase {kind}", left, foot, far, 26)
                 if far <= wide(said, 13) + 8 and now < end:
                     continue
-                box += _words("b small", left + far / 2, foot + 18, said, "middle")
+                small = "b tight" if lay.phone else "b small"
+                box += _words(small, left + far / 2, foot + 17.5, said, "middle")
                 boxes.append(_when(box, at(now), at(now + 1) if now < end else None))
         if end + 1 < self.columns:
             done = _words("soft small", self.x(end + 0.7), foot + 18, self.say("done"))

@@ -106,6 +106,17 @@ def test_the_pictures_are_those_that_the_script_makes(monkeypatch: pytest.Monkey
         assert len(stored) < 100_000
 
 
+def test_on_a_phone_the_code_lies_left_of_all_marks() -> None:
+    for language in ("en", "zh"):
+        svg = (PICTURES / f"both_ways_phone_{language}.svg").read_text("utf-8")
+        lines = re.findall(r'<text class="code slim" x="(.+?)".*?>(.+?)<', svg)
+        assert [line for _, line in lines] == 2 * ["x", "y =", "x * x", "z =", "y + 3"]
+        marks = re.findall(r'<circle class="mark [^>]*cx="(.+?)" cy=".*?" r="(.+?)"', svg)
+        first = min(float(x) - float(r) for x, r in marks)
+        assert max(float(x) + 6.6 * len(line) for x, line in lines) <= first
+        assert min(map(float, re.findall(r"font-size: *([\d.]+)px", svg))) >= 11
+
+
 @pytest.mark.parametrize("name", ["fan_out", "tape", "control_flow", "passes", "choosing"])
 def test_a_picture_for_a_phone_fits_one_and_has_letters_of_its_own(name: str) -> None:
     for language in ("en", "zh"):
