@@ -21,6 +21,7 @@ from examples import digits, e1, e2, e5
 
 import minigrad as mg
 import viz
+from minigrad import nn
 from minigrad.diagnostics.messages import set_language
 from viz.film.film import Film, Frame
 from viz.page.document import SIGNS, packed
@@ -168,6 +169,15 @@ def test_a_still_tells_the_values_that_there_are() -> None:
     assert leaf["gradients"][0][1]["short"] == "[4, 6]"
     told = {n["label"]: n["values"][0][1]["short"] for n in nodes.values()}
     assert told == {"x": "[2, 3]", "Mul": "[4, 9]", "y": "13"}, "what each operator computed"
+
+
+def test_a_still_for_a_phone_has_cards_with_room_for_their_pictures() -> None:
+    model = nn.Sequential(nn.Linear(64, 16, seed=1), nn.ReLU(), nn.Linear(16, 10, seed=2))
+    data = viz.draw(model(mg.tensor(np.ones((10, 64)), name="images"))).player.data["graphs"][0]
+    drawn = data["views"][data["shown"]]
+    assert int(re.findall(r'width="(\d+)"', drawn["narrow"])[0]) < 500
+    assert "mg-ran mg-pictured mg-compact" in drawn["narrow"]
+    assert "mg-compact" not in drawn["svg"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from viz.page.rooms import card_spaces
 from viz.page.steps import Swatches, Texts, file, frame, node, result, score_lanes
 from viz.page.together import Rooms, SideBySide
 from viz.picture.boxes import Picture, repeated
-from viz.picture.drawing import PAGE_WIDE, render
+from viz.picture.drawing import render
 from viz.picture.layout import LayoutError
 from viz.picture.references import joined, references
 from viz.words.progress import with_progress
@@ -211,38 +211,41 @@ def view(together: SideBySide, number: int, prefix: str, opened: Collection[str]
     if not drawn.nodes:
         return {"svg": "", **about}
     try:
-        if film.still:
-            wide = (PAGE_WIDE, SIZES[1][1][0])[: 1 + (len(drawn.nodes) <= NARROW_LIMIT)]
-            return about | {LAYOUTS[i]: still(film, prefix, drawn, w) for i, w in enumerate(wide)}
-        smaller = 1 + any(room.swatch for room in rooms.values())
+        smaller = 1 + (not film.still and any(room.swatch for room in rooms.values()))
         asked = 1 + (smaller if len(drawn.nodes) <= NARROW_LIMIT else 0)
-        for name, size in zip(LAYOUTS[:asked], SIZES[min(len(together.films), 2)], strict=False):
-            svg = played(drawn, prefix, among, rooms, size)
+        sizes = SIZES[1 if film.still else min(len(together.films), 2)]
+        for name, size in zip(LAYOUTS[:asked], sizes, strict=False):
+            svg = played(film, prefix, drawn, among, rooms, size)
             about |= {name: svg} if svg != about.get("svg") else {}
     except LayoutError as error:
         about["svg"] = f"<p>{bilingual(error.pair)}</p>{picture_table(drawn)}"
     return about
 
 
-def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tuple[int, int]) -> str:
+def played(
+    film: Film, prefix: str, drawn: Picture, among: Picture, rooms: Rooms, size: tuple[int, int]
+) -> str:
     """Draw a picture for a window size, with room for whatever its cards will show."""
+    if film.still and size == SIZES[1][0]:
+        return still(film, prefix, drawn)
+    states = on_cards(film, len(film.frames) - 1, drawn) if film.still else {}
     compact = {SIZES[2][1]: 1, SIZES[1][1]: 2, SIZES[1][2]: 3, SIZES[2][2]: 3}.get(size, 0)
     rooms = {i: replace(room, low=size != SIZES[1][0]) for i, room in rooms.items()}
     bare = {i: replace(room, value=0, gradient=0) for i, room in rooms.items() if room.cells}
     full = rooms if compact else rooms | bare  # there its numbers are on its cells
-    svg = render(drawn, prefix, full, width=size[0], high=size[1], among=among)
+    svg = render(drawn, prefix, full, states, "", size[0], among, size[1])
     wide, high = map(float, re.findall(r'(?:width|height)="(\d+)"', svg[:200]))
     many = any([drawn.owners, *(n.cells for n in drawn.nodes), *(r.swatch for r in rooms.values())])
     if not compact or not many or min(size[0] / wide, size[1] / high) > COMPACT:
         return svg
     rooms = {i: replace(room, compact=compact) for i, room in rooms.items()}
-    return render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
+    return render(drawn, prefix, rooms, states, "", size[0], among, size[1])
 
 
-def still(film: Film, prefix: str, drawn: Picture, width: int = PAGE_WIDE, title: str = "") -> str:
+def still(film: Film, prefix: str, drawn: Picture, title: str = "") -> str:
     """Draw the picture as at the end of the film. Raises LayoutError as `render` does."""
     room, states = card_spaces(film, drawn), on_cards(film, len(film.frames) - 1, drawn)
-    return render(drawn, prefix, room, states, title, width)
+    return render(drawn, prefix, room, states, title)
 
 
 def home(
@@ -273,15 +276,13 @@ def picture_table(picture: Picture) -> str:
     head = "".join(f'<th scope="col">{html(key)}</th>' for key in keys)
     lines = []
     for n in picture.nodes[:TABLE_LIMIT]:
-        inputs = ", ".join(names[i] for i in n.inputs)
-        cells = (n.label, n.op, inputs, n.shape, n.group)
+        cells = (n.label, n.op, ", ".join(names[i] for i in n.inputs), n.shape, n.group)
         lines.append("".join(f"<td>{escape(c)}</td>" for c in cells))
     if len(picture.nodes) > TABLE_LIMIT:
         more = html("table_more", count=len(picture.nodes) - TABLE_LIMIT)
         lines.append(f'<td colspan="{len(keys)}">{more}</td>')
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    caption = bilingual(picture.alt())
     return (
-        f'<table class="mg-table"><caption>{caption}</caption>'
+        f'<table class="mg-table"><caption>{bilingual(picture.alt())}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
