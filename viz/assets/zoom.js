@@ -50,7 +50,7 @@ function badges(box, scale) {
     const g = /** @type {Element} */ (badge.parentElement);
     const [wide = 0] = numbers(g.querySelector(".mg-card"), "width");
     const said = [...g.querySelectorAll(".mg-short > text")].map((line) => written(line.textContent ?? ""));
-    badge.classList.toggle("mg-tight", (wide * scale - Math.max(0, ...said)) / 2 < written(badge.textContent ?? "") + 1);
+    badge.classList.toggle("mg-tight", (wide * scale - Math.max(0, ...said)) / 2 < BRIEF.font + 1); // a sign is as wide as high
   }
 }
 
