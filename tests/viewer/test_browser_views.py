@@ -168,7 +168,7 @@ def test_small_layers_have_their_names_clear_of_cards_and_arrows(one: Page, tmp_
     path = viz.draw(model(mg.ones((10, 64)))).save(tmp_path / "a.html")
     for width in (770, 390):
         shapes.opened(one, path, width)
-        names = one.locator(".mg-far .mg-frame-name").all()
+        names = one.locator(".mg-frame-name").all()
         assert {"linear1", "linear2"} <= {n.text_content() for n in names if n.is_visible()}
         assert one.evaluate(CLASHES) == []
 
