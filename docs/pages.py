@@ -410,17 +410,20 @@ def finished(html: str, css: str, script: str, language: str) -> str:
     html = re.sub(r'(?:id|href)="#?[^":/]*%[^":/]*"', lambda found: unquote(found[0]), html)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     html = html.replace(POLICY, POLICY.format(digest=digest))
-    html = html.replace("/*STYLE*/", font_face(seen(html, language), latin=True) + css)
+    html = html.replace("/*STYLE*/", font_face(seen(html, script, language), latin=True) + css)
     return html.replace("/*SCRIPT*/", script)
 
 
-def seen(html: str, language: str) -> str:
-    """What the font must be able to write: of the other language only signs."""
+def seen(html: str, script: str, language: str) -> str:
+    """What the font must be able to write: of the other language only signs.
+
+    The script has words of its own, such as those at frames.
+    """
     if language == "zh":
-        return html
+        return html + script
     alone = re.sub(r'<(\w+)[^>]* lang="zh[^"]*"[^>]*>.*?</\1>', "", html, flags=re.DOTALL)
     alone = re.sub(r'<script type="application/json">.*?</script>', "", alone, flags=re.DOTALL)
-    return alone + HAN.sub("", html) + WORDS["en"]["other"]
+    return alone + HAN.sub("", html + script) + WORDS["en"]["other"]
 
 
 def neighbour(path: Path | None, language: str) -> dict[str, str] | None:

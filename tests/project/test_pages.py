@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
 from lessons import LESSONS, NOTEBOOKS, ROOT
 from looks import luminance, violations
 from test_computing_pages import MOVED
@@ -40,6 +42,10 @@ LANGUAGES = pages.LANGUAGES
 LESSON = next(path for path in LESSONS if path.name.startswith("03"))
 LIMIT = 3_000_000  # bytes
 HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def cases(x: Any) -> Any:
+    return x.exp() if x.sum() > 0 else -x
 
 
 def film() -> Any:
@@ -92,6 +98,28 @@ def test_the_prose_is_of_one_language(made: Path, language: str) -> None:
     assert len(prose(html)) > 2000
     other = "Dynamic graph" if language == "zh" else "动态图"
     assert other not in re.findall("<title>(.*?)</title>", html)[0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_font_has_every_letter_that_a_script_may_show(language: str) -> None:
+    """The frames of branches get their words from the script; the page holds them nowhere else."""
+    set_language(language)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(stored.ROOM, str(pages.KEPT))
+        x = mg.tensor([1.0])
+        board = viz.branches(cases, x, cond=lambda x: mg.cond(x.sum() > 0, x.exp, lambda: -x))
+        bundle = json.loads(json.dumps(board._repr_mimebundle_()[0]))
+    title = nbformat.v4.new_markdown_cell('# Both <div lang="zh">\n\n# 都有\n\n</div>')
+    cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", bundle)])
+    notebook = nbformat.v4.new_notebook(cells=[title, cell])
+    html = pages.page(notebook, LESSON, language, pages.RUN)
+    set_language("en")
+    fonts = re.findall(r"data:font/woff;base64,([^)]+)", html)
+    known = {c for font in fonts for c in TTFont(io.BytesIO(base64.b64decode(font))).getBestCmap()}
+    script = re.findall(r'<script type="module">(.*?)</script>', html, re.DOTALL)[-1]
+    assert {*"成立时否则"} <= {*script}
+    shown = script if language == "zh" else pages.HAN.sub("", script)
+    assert {c for c in shown if c > " "} <= {chr(c) for c in known}
 
 
 def test_a_page_says_nothing_of_running_a_notebook() -> None:
