@@ -79,7 +79,7 @@ E10 = """\
       n1 x: -1
     ! n3 Mul: -2
     one run, replayed
-  eager: 3 nodes for this input; 1 operator ran
+  eager: 3 nodes for this input; 1 operator recorded
   static and script: 11 nodes for every input; this time 8 took part (4 operators), 3 did not
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
@@ -89,7 +89,7 @@ WRONG = """\
       n1 x: -3
     ✗ n3 Mul: -6
     one run, replayed
-  eager: 3 nodes for this input; 1 operator ran
+  eager: 3 nodes for this input; 1 operator recorded
   static and script: 11 nodes for every input; this time 8 took part (4 operators), 3 did not
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
@@ -170,7 +170,7 @@ def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> 
     assert lines[at + 1] == "2. x = -2: eager -3, static -3"
     facts = [fact[0] for fact in board.scenes[0].facts]
     assert facts == [
-        "eager: 3 nodes for this input; 1 operator ran",
+        "eager: 3 nodes for this input; 1 operator recorded",
         "static: 11 nodes for every input; this time 8 took part (4 operators), 3 did not",
     ]
     for ways in ((), ("eager", "dynamic")):
