@@ -52,7 +52,7 @@ def operators(shown: Panel) -> dict[str, str]:
 
 INPUTS = [[3.0], [-1.0], [-3.0]]
 E10 = """\
-1. x = -1: eager -2, static -2, trace -2 !, script -2
+1. x = -1 gives: eager -2, static -2, trace -2 !, script -2
   the function
       def e10(x: Any) -> Any:
     ✓     if x.sum() > 0:
@@ -84,7 +84,7 @@ E10 = """\
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
 WRONG = """\
-2. x = -3: eager -4, static -4, trace -6 ✗, script -4
+2. x = -3 gives: eager -4, static -4, trace -6 ✗, script -4
   trace
       n1 x: -3
     ✗ n3 Mul: -6
@@ -166,8 +166,8 @@ def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> 
     assert [i for i, found in enumerate(alike) if found == {False}] == [0, 7]
     assert alike.count({True}) == 11
     lines = board.text()[0].splitlines()
-    at = lines.index("1. x = -2.5: eager -3.5, static -3.5")
-    assert lines[at + 1] == "2. x = -2: eager -3, static -3"
+    at = lines.index("1. x = -2.5 gives: eager -3.5, static -3.5")
+    assert lines[at + 1] == "2. x = -2 gives: eager -3, static -3"
     facts = [fact[0] for fact in board.scenes[0].facts]
     assert facts == [
         "eager: 3 nodes for this input; 1 operator recorded",
@@ -206,7 +206,7 @@ def test_arms_on_one_line_nested_arms_and_several_arguments() -> None:
             marks = operators(panel(board, step, title))
             ran = [name for name in ("Mul", "Add", "Sub") if marks.get(name) == "ran"]
             assert ran == [op], (step, title)
-    assert board.text()[0].splitlines()[0].startswith("0. x = 2, y = 5: eager 10")
+    assert board.text()[0].splitlines()[0].startswith("0. x = 2, y = 5 gives: eager 10")
     assert operators(panel(board, 2, "trace"))["Mul"] == "wrong"
 
 
@@ -217,7 +217,10 @@ def test_an_input_that_is_moved_becomes_the_last_position() -> None:
     assert slider["low"] < -3 < 3 < slider["high"]
     fixed = board.scenes
     assert [s.inputs for s in fixed] == [tuple(x) for x in INPUTS], "where the slider stands"
-    for value, told in ((-4.0, "x = -4: eager -5, static -5, trace -8 ✗, script -5"), (1.0, None)):
+    for value, told in (
+        (-4.0, "x = -4 gives: eager -5, static -5, trace -8 ✗, script -5"),
+        (1.0, None),
+    ):
         board.inputs = [value]
         assert [s.caption for s in board.scenes[:3]] == [s.caption for s in fixed]
         assert len(board.scenes) == len(board.sheet.rows) == len(board.data["scenes"]) == 4
@@ -240,7 +243,7 @@ def test_an_input_that_cannot_run_says_why_and_changes_nothing() -> None:
     assert {**board.data, "trouble": ""} == before
     board.inputs = [2.0]
     assert board.data["trouble"] == ""
-    assert board.scenes[-1].caption[0].startswith("x = 2: eager 4")
+    assert board.scenes[-1].caption[0].startswith("x = 2 gives: eager 4")
 
 
 def test_nothing_is_left_behind() -> None:
@@ -265,7 +268,7 @@ def test_other_things_are_refused_and_errors_come_through() -> None:
 
 def test_both_languages_tell_the_same() -> None:
     english, chinese = viz.branches(e10, [3.0], inputs=INPUTS).text()
-    assert "x = -3：即时执行 -4，追踪 -6 ✗，脚本 -4" in chinese
+    assert "x = -3 的结果：即时执行 -4，追踪 -6 ✗，脚本 -4" in chinese
     assert len(english.splitlines()) == len(chinese.splitlines())
 
 
@@ -296,7 +299,9 @@ def test_the_lines_are_collected_without_getting_in_the_way_of_another_tracer() 
 
 
 def test_the_title_of_a_loop_is_about_loops() -> None:
-    assert viz.branches(halved, 4.0, inputs=[4.0]).heading[0].startswith("How often the loop runs")
+    assert (
+        viz.branches(halved, 4.0, inputs=[4.0]).heading[0].startswith("How each mode runs the loop")
+    )
     assert viz.branches(e10, [3.0], inputs=INPUTS).heading[0].startswith("Which branch runs")
 
 

@@ -66,7 +66,7 @@ def branches(
     ...     return 2 * x if x > 0 else x - 1
     >>> board = viz.branches(f, 3.0, inputs=[3.0, -3.0])
     >>> [scene.caption[0] for scene in board.scenes]
-    ['x = 3: eager 6, trace 6, script 6', 'x = -3: eager -4, trace -6 ✗, script -4']
+    ['x = 3 gives: eager 6, trace 6, script 6', 'x = -3 gives: eager -4, trace -6 ✗, script -4']
     """
     if not callable(f):
         raise TypeError(row_text("branches_function", value=brief(f)))
