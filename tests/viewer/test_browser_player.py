@@ -1060,6 +1060,7 @@ def test_a_row_of_the_score_whose_name_just_fits_is_not_cut(tmp_path: Path, page
     for wide in (1440, 770, 390):
         page.set_viewport_size({"width": wide, "height": 780})
         page.goto(path.as_uri())
+        painted(page)
         assert page.locator(".mg-row-name").all_text_contents() == ["x", "a", "b"]
 
 
