@@ -127,8 +127,16 @@ def test_a_folded_layer_is_filled_by_what_of_it_has_run(which: str) -> None:
     card, filled = (on_cards(film, i, folded)[first.id] for i in (half, over))
     assert card.classes == ("mg-part", *plan, "mg-now")
     assert card.done == 0.5
-    assert clock(card)[0] == f"built at step {part.clock[0]} · ran 1 of 2"
+    born, whole = part.clock[0], film.picture.kind == "dynamic"
+    assert clock(card)[0] == (
+        "built, ran: · 1 of 2" if whole else f"built at step {born} · ran 1 of 2"
+    )
     assert filled.classes == ("mg-ran", "mg-now")
+    assert clock(filled) == (
+        (f"built, ran: · steps {half} to {over}", f"构建并运行： · 第 {half} 至 {over} 步")
+        if whole
+        else (f"built at step {born} · ran at step {over}", f"第 {born} 步构建 · 第 {over} 步运行")
+    )
 
 
 def flows(player: viz.Player) -> list[Any]:

@@ -195,7 +195,7 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   settle();
   if (moves) for (const part of shown) if (part instanceof Element) wipe(part);
   if (shown.some(Boolean)) renewBrief(box.g);
-  const [built = "", ran = ""] = clockwork(box, state, data.words);
+  const [built = "", ran = ""] = clockwork(box, state, stage.plan, data.words);
   write(box, "built", built);
   write(box, "ran", ran);
   call(box, nodes, (stopped && notes[stopped]) || (value?.short ?? ""), gradient);

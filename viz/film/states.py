@@ -42,18 +42,19 @@ class BoxState:
         """Whether all of it has its value."""
         return self.done == self.of
 
-    def clock_lines(self, given: bool) -> cards.Clock:
+    def clock_lines(self, given: bool, dynamic: bool) -> cards.Clock:
         """Return the lines of the clock; `given`: for what computes nothing."""
         born, ran = self.clock
         if born is None:
             return ()
         if ran == born:
             return (row("card_given" if given else "card_both", step=born),)
+        if dynamic and not given and self.done and self.of > 1:  # one by one, each at once
+            span = {"born": born, "ran": ran, "done": self.done, "of": self.of}
+            return row("card_once"), row("card_some" if ran is None else "card_span", **span)
         first = row("card_declared" if given and ran is not None else "card_built", step=born)
-        if 0 < self.done < self.of:
-            return first, row("card_part", done=self.done, of=self.of)
         if ran is None:
-            return (first,)
+            return (first, row("card_part", done=self.done, of=self.of))[: 1 + bool(self.done)]
         return first, row("card_fed" if given else "card_ran", step=ran)
 
 
@@ -71,9 +72,8 @@ def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, Box
     >>> states(film, 4)["n1"].gradient.short
     '4'
     """
-    last = len(film.frames) - 1
-    active = set(film.frames[step].active) if step <= last else set()
-    failed = film.frames[min(step, last)].failed if film.frames else ""
+    active = set(film.frames[step].active) if step < len(film.frames) else set()
+    failed = film.frames[min(step, len(film.frames) - 1)].failed if film.frames else ""
     found = {}
     for box in (drawn or film.picture).nodes:
         tracks = [film.tracks[i] for i in members(film.picture, box)]
@@ -113,7 +113,6 @@ def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, c
 
 def _on_card(film: Film, box: PictureNode, state: BoxState, step: int) -> cards.State:
     named = box.name and box.given and (box.kind == "group" or NUMERIC.match(box.name))
-    given = box.given  # neutral: it did not run
     plan = film.picture.kind == "static" and not state.ran and box.kind != "constant"
     there = state.born and not state.failed
     looks = {
@@ -121,19 +120,20 @@ def _on_card(film: Film, box: PictureNode, state: BoxState, step: int) -> cards.
         "failed": state.failed,
         "part": there and 0 < state.done < state.of,
         "born": there and plan,
-        "ran": there and state.ran and not given,
+        "ran": there and state.ran and not box.given,  # which is neutral: it did not run
         "freed": state.freed,
         "anew": state.again,
         "now": state.now and not film.still,
         "bad": state.bad,
-        "origin": (state.value and (state.value.origin or (given and state.value.bad)))
+        "origin": (state.value and (state.value.origin or (box.given and state.value.bad)))
         or (state.gradient and state.gradient.origin),
         "bad-back": bool(state.gradient and state.gradient.bad),
     }
     held = None if named or state.failed else state.value
     value = MARKS["failed"].sign if state.failed else held.beside if held else ""
     gradient = state.gradient.beside if state.gradient else ""
-    clock = () if film.still or box.kind == "constant" else state.clock_lines(given)
+    dynamic = film.picture.kind == "dynamic"
+    clock = () if film.still or box.kind == "constant" else state.clock_lines(box.given, dynamic)
     classes = tuple(f"mg-{x}" for x in looks if looks[x])
     pictures = (
         encoded(x.raster, top) if x and x.raster else ""
