@@ -28,6 +28,7 @@ from viz.film.states import on_cards
 from viz.page.payload import card_spaces
 from viz.page.scene import LINE, fold_text
 from viz.picture.boxes import Picture
+from viz.picture.cards import State
 from viz.picture.cards import wide as measured
 from viz.picture.drawing import alone, render
 from viz.picture.theme import NAME, SMALL, TOKENS
@@ -44,6 +45,7 @@ RULE = "{} {{ .mg-taken {{ stroke: {color}; }} text.mg-taken {{ stroke: none; fi
 MEDIA = "@media all", "@media (prefers-color-scheme: dark)"
 # The branch that ran, as `viz.branches` shows it.
 TAKEN = "".join(RULE.format(*two, color=two[1]) for two in zip(MEDIA, TOKENS["run"], strict=True))
+UNUSED = State(classes=("mg-ghost",))  # an arrow along which no value went
 WIDTHS = [WIDE]  # the last is that of the pictures being made
 RATIOS = Path(__file__).parents[1] / "notebooks" / "pictures" / "ratios.json"
 
@@ -282,6 +284,7 @@ def _drawn(
             states[i] = replace(states[i], value="", swatch="")
     for i in rooms.keys() & idle:
         states[i] = replace(states[i], classes=("mg-born",))
+    states |= {e.id: UNUSED for e in picture.edges if idle & {e.source, e.target}}
     svg = render(picture, "a", rooms, states, width=WIDTHS[-1])
     for none, word in zip(ROWS["card_none"], ROWS["mark_ghost"], strict=True) if idle else ():
         svg = svg.replace(f">{none}<", f">{word}<")

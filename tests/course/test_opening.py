@@ -135,6 +135,8 @@ def test_of_two_branches_the_one_that_ran_is_green() -> None:
             green = re.findall('<(?:rect|text) class="mg-taken [^>]*>([^<]*)', svg)
             assert green == ["", arm]
             assert f".mg-taken {{ stroke: {TOKENS['run'][0]}; }}" in svg
+            pale = re.findall('class="edge [^"]*mg-ghost', svg)
+            assert len(pale) == (2 if "phone" in name else 4), "what no value went along"
 
 
 @pytest.mark.browser

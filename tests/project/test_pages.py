@@ -434,6 +434,18 @@ def test_what_answers_a_prediction_is_shown_once_the_reader_has_chosen(
 
 
 @pytest.mark.browser
+def test_folded_code_is_held_back_with_what_it_shows(page: Page, tmp_path: Path) -> None:
+    path = next(path for path in LESSONS if path.name.startswith("05"))
+    made = pages.page(nbformat.read(path, as_version=4), path, "en", pages.RUN)
+    (tmp_path / "page.html").write_text(made, "utf-8")
+    visit(page, tmp_path / "page.html")
+    code = page.locator("details.code:has(+ .held.rest) > summary")
+    assert [code.count(), code.is_visible()] == [1, False]
+    page.locator(".held").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    assert code.is_visible()
+
+
+@pytest.mark.browser
 def test_without_a_script_nothing_is_held_back(made: Path, page: Page) -> None:
     browser = page.context.browser
     assert browser

@@ -159,3 +159,13 @@ def test_a_page_shows_a_step_as_a_still_does(
     assert ("part" in seen) is (name in PARTLY)
     assert ("failed" in seen) is name.startswith("failed")
     assert page.errors == []
+
+
+def test_an_arrow_along_which_no_value_went_is_pale(page: Page, tmp_path: Path) -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        player = viz.step(mg.build_graph(x, branch(x)), {x: -3})
+    page.goto(player.save(tmp_path / "page.html").as_uri())
+    page.evaluate(SHOWN, list(ASKED))
+    pale = page.locator("g.edge.mg-waits > title").all_text_contents()
+    assert [title for title in pale if "Cond" in title] == ["Mul → Cond ()"]

@@ -62,7 +62,7 @@ EXPECTED = """\
   2 × 3 → 6: it depends on constants alone, so it was computed now
   nodes 14 → 14, kernels 9 → 8, bytes planned …
   both graphs were run to check: outputs (1) equal, bit for bit; gradients (2) equal, bit for bit
-2. Use cheaper operators that give the same bits · simplify: 14 → 13 nodes
+2. Use cheaper operators, same bits · simplify: 14 → 13 nodes
   simplify puts ReLU in place of ×
     » n4 ReLU
     ¬ n5 1
@@ -74,7 +74,7 @@ EXPECTED = """\
 CAPTIONS = [
     "0. Before the first pass: 14 nodes, 9 kernels, … bytes planned",
     "1. Work out constants ahead of time · fold_constants: 14 → 14 nodes",
-    "2. Use cheaper operators that give the same bits · simplify: 14 → 13 nodes",
+    "2. Use cheaper operators, same bits · simplify: 14 → 13 nodes",
     "3. Do the same work only once · merge_common: 13 → 11 nodes",
     "4. Remove what no output needs · remove_dead: 11 → 8 nodes",
     "5. Fuse neighbours into one kernel · fuse: 8 → 5 nodes",
@@ -147,7 +147,7 @@ def test_the_counts_are_those_of_the_engine() -> None:
 def test_an_optimised_graph_shows_the_passes_that_made_it() -> None:
     board = viz.passes(twice().optimize(["simplify", "remove_dead"]))
     assert [scene.caption[0] for scene in board.scenes[1:]] == [
-        "Use cheaper operators that give the same bits · simplify: 14 → 13 nodes",
+        "Use cheaper operators, same bits · simplify: 14 → 13 nodes",
         "Remove what no output needs · remove_dead: 13 → 12 nodes",
         "All passes together: nodes 14 → 12, kernels 9 → 8, bytes planned 256 → 256",
     ]
@@ -189,7 +189,7 @@ class Halved:
 def test_a_users_pass_is_shown_itself_whatever_its_name(own: Any, name: str) -> None:
     x = mg.placeholder("x", shape=())
     board = viz.passes(mg.build_graph(x, x * x).optimize([own]), {"x": 4.0})
-    says = "Use cheaper operators that give the same bits · " if name == "simplify" else ""
+    says = "Use cheaper operators, same bits · " if name == "simplify" else ""
     assert [s.caption[0] for s in board.scenes[1:]] == [
         f"{says}{name}: 2 → 4 nodes",
         "All passes together: nodes 2 → 4, kernels 1 → 2, bytes planned 0 → 64",
@@ -328,3 +328,19 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
     page.keyboard.press("End")
     assert {"mg-new", "mg-gone"} <= marked(page, 0)
     assert page.errors == []
+
+
+@pytest.mark.browser
+def test_in_a_narrow_cell_all_is_read_and_what_was_removed_says_what_it_was(
+    tmp_path: Path, page: Page
+) -> None:
+    page.set_viewport_size({"width": 770, "height": 780})
+    page.goto(viz.passes(twice().optimize(NAMES)).save(tmp_path / "page.html").as_uri())
+    page.locator(".mg-board").focus()
+    page.keyboard.press("End")
+    gone = page.locator("g.node.mg-gone > .mg-short")
+    assert gone.count() > 5
+    assert gone.locator(".mg-short-word").count() == 0, "its outline says it"
+    for part in (".mg-facts", ".mg-sheet"):
+        over = page.locator(f".mg-below > {part}").evaluate("e => e.scrollHeight - e.clientHeight")
+        assert over <= 0, part

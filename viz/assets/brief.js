@@ -260,7 +260,7 @@ function brief(g, scale) {
   if (shown.length > 1 && g.matches(".mg-changed.mg-kind-constant")) shown.shift(); // its value says it, and what it was
   const word = most > Math.max(shown.length, pictures.length ? 2 : 1) && shown.length && g.querySelector(".mg-word");
   const became = word ? [...word.querySelectorAll("tspan")].map((half) => half.textContent ?? "") : [];
-  if (leading || became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
+  if (leading || g.matches(".mg-gone") || became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
   const made = board && fused.includes("+") && written(fused) <= room; // their names say more than that it is new
   if (made && most < 3) became.length = 0;
   if (became.length) shown.unshift({ name: "word", text: "" });

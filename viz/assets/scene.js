@@ -155,14 +155,14 @@ function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
   const flowing = new Map(flows.map((flow) => [flow.arrow.id, flow]));
   for (const [id, arrow] of stage.arrows) {
     const flow = flowing.get(id);
-    const target = stage.cards.get(arrow.ends[1] ?? "");
+    const [source, target] = arrow.ends.map((end) => stage.cards.get(end ?? ""));
     look(arrow, {
       "mg-flow": flow && !flow.back,
       "mg-back": flow?.back,
       "mg-used": used.get(id)?.some(([from, until]) => from <= index && index < until),
       "mg-chosen": id === chosen,
       "mg-unborn": target?.seen["mg-unborn"],
-      "mg-waits": target?.seen["mg-born"],
+      "mg-waits": source?.seen["mg-born"] || target?.seen["mg-born"], // no value has gone along it
     });
   }
 }

@@ -53,7 +53,7 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
     ...     graph = mg.build_graph(x, x * 1 + 3)
     >>> for scene in viz.passes(graph).scenes[1:]:
     ...     print(scene.caption[0])
-    Use cheaper operators that give the same bits · simplify: 5 → 4 nodes
+    Use cheaper operators, same bits · simplify: 5 → 4 nodes
     Remove what no output needs · remove_dead: 4 → 3 nodes
     All passes together: nodes 5 → 3, kernels 2 → 1, bytes planned 64 → 0
     """
