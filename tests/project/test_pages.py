@@ -48,20 +48,31 @@ def cases(x: Any) -> Any:
     return x.exp() if x.sum() > 0 else -x
 
 
-def film() -> Any:
-    """What a notebook stores of a player that runs for a page."""
-    x = mg.tensor(2.0, requires_grad=True, name="x")
+def kept(view: Any) -> Any:
+    """What a notebook stores of a view that is shown for a page."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(stored.ROOM, str(pages.KEPT))
-        bundle = viz.step(x * x + 3)._repr_mimebundle_()
+        bundle = view()._repr_mimebundle_()
     return json.loads(json.dumps(bundle[0] if isinstance(bundle, tuple) else bundle))
 
 
+def film() -> Any:
+    x = mg.tensor(2.0, requires_grad=True, name="x")
+    return viz.step(x * x + 3)
+
+
+def chart() -> Any:
+    same = [2.0, 1.0, 0.5]
+    lines = {"dynamic": same, "static": same}
+    return viz.curves(lines, title=("Loss", "损失"), x=("step", "步"), y=("loss", "损失"))
+
+
 def lesson() -> nbformat.NotebookNode:
-    """A lesson as its file stores it, and in the place of its film one that plays."""
+    """A lesson as its file stores it, but its film plays and its chart is that of a page."""
     notebook = nbformat.read(LESSON, as_version=4)
-    cell = next(c for c in notebook.cells if "viz.live()" in c.source)
-    cell.outputs = [nbformat.v4.new_output("display_data", film())]
+    for call, view in (("viz.live()", film), ("viz.curves(", chart)):
+        cell = next(c for c in notebook.cells if c.cell_type == "code" and call in c.source)
+        cell.outputs = [nbformat.v4.new_output("display_data", kept(view))]
     return notebook
 
 
@@ -307,6 +318,22 @@ def test_a_page_plays_and_fits_and_asks_for_nothing(
     assert violations(page, *rules) == []
     assert [url for url in asked[1:] if not url.startswith("data:")] == []
     assert page.errors == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_chart_fits_beside_the_contents_of_its_page(
+    made: Path, language: str, page: Page
+) -> None:
+    visit(page, made / language / f"{LESSON.stem}.html")
+    charts = page.locator(".mg-chart div[tabindex]:visible")
+    shown = "e => [e.scrollWidth - e.clientWidth, e.querySelector('img').clientWidth]"
+    for width, most in ((1440, 1080), (1425, 1080), (1250, 754), (770, 754), (390, 390)):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert charts.count() == 1
+        over, wide = charts.evaluate(shown)
+        assert over <= 0
+        assert min(most, width) * 0.75 < wide <= most
 
 
 SLIDES = """[...document.querySelectorAll('.slide')].map(slide => {

@@ -22,7 +22,7 @@ from minigrad.diagnostics.messages import Pair
 from viz import assets
 from viz.assets import source
 from viz.charts.caption import AXES, SPACED, align, folded, is_slim
-from viz.charts.image import BROAD, NARROW, as_image
+from viz.charts.image import BROAD, BROADER, NARROW, as_image
 from viz.page.document import DARK, FONT, LIGHT, Document, table_html
 from viz.page.stored import ROOM
 from viz.picture import mpl
@@ -33,11 +33,11 @@ from viz.words.user import ending, write
 
 __all__ = ["Chart"]
 
-Lang = Literal["en", "zh"]
 Row = tuple[str, ...]
-LANGS: tuple[Lang, Lang] = ("en", "zh")
-# Pixels that a page has for a chart at least: on a phone, in a notebook, on a wide screen.
-PHONE, SCREEN, WIDE = 318, 656, 1180
+LANGS: tuple[Literal["en"], Literal["zh"]] = ("en", "zh")
+# Pixels that a page has for a chart at least: on a phone, in a notebook, on a wide screen, and
+# there beside the contents of a page to read.
+PHONE, SCREEN, WIDE, BESIDE = 318, 656, 1180, 1060
 LARGEST = round(1.15 * SCREEN)  # to which a chart grows with its page, so that its words stay small
 IN_PAGE: Any = {"svg.fonttype": "none"}  # texts are texts
 MARGIN = 0.02  # inches around it: its card has room
@@ -50,7 +50,6 @@ STYLE_OF_PAGE = Template(source("chart.css")).substitute(
     font=FONT, narrow=NARROW, broad=BROAD, largest=LARGEST, dark=DARK, light=LIGHT
 )
 TITLE = "font-size:16px;font-weight:600;text-align:left"
-RIGHT = 'style="text-align:right"'
 TABLE: Pair = ("The figures as a table", "数据表")
 
 
@@ -134,9 +133,10 @@ class Chart(Document):
         return font_face("".join(words)) + STYLE_OF_PAGE
 
     def _html(self, i: int, phone: bool = False) -> str:
-        svgs = self._svgs(i, SCREEN, PHONE, WIDE) if phone else self._svgs(i, SCREEN)
+        wide, edge = (BESIDE, BROADER) if ROOM in os.environ else (WIDE, BROAD)
+        svgs = self._svgs(i, SCREEN, PHONE, wide) if phone else self._svgs(i, SCREEN)
         first, *others = (FINE.sub("", svg) if phone else svg for svg in svgs)
-        shown = as_image(first, self.alt[i], *others)
+        shown = as_image(first, self.alt[i], edge, *others)
         table = f"<details><summary>{TABLE[i]}</summary>{self._table(i)}</details>"
         return in_language(LANGS[i], shown + table, "div")
 
@@ -160,7 +160,7 @@ class Chart(Document):
 
     def _table(self, i: int) -> str:
         head, *rows = [[*map(escape, row[i])] for row in (self.head, *self.rows)]
-        return table_html(head, rows, cells=RIGHT)
+        return table_html(head, rows, cells='style="text-align:right"')
 
     def _text(self) -> str:
         rows = [*self.head, *(tuple(map(_both, en, zh)) for en, zh in self.rows)]
@@ -189,5 +189,4 @@ def _columns(text: str) -> int:
 
 
 def _pad(text: str, width: int, left: bool = False) -> str:
-    space = " " * (width - _columns(text))
-    return space + text if left else text + space
+    return (str.rjust if left else str.ljust)(text, width - _columns(text) + len(text))

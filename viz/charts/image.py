@@ -23,20 +23,22 @@ SIZE = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
 TEXT = re.compile(r"<text style=\"font-size: ([\d.]+)px; font-family: [^;]*;([^>]*)>([^<]*)<")
 WORDS = re.compile(">([^<>]*)</text>")
 COLOR = re.compile("#[0-9a-f]{6}")
-NARROW, BROAD = 744, 1250  # pixels of a page: one of a phone below, a wide one above
+# Pixels of a page: one of a phone below, a wide one above, and one with its contents at the side.
+NARROW, BROAD, BROADER = 744, 1250, 1425
 UNKNOWN = 0.6  # em; of a glyph that the font lacks
 
 
-def as_image(svg: str, alt: str, slim_svg: str = "", broad_svg: str = "") -> str:
+def as_image(svg: str, alt: str, edge: int = BROAD, slim: str = "", broad: str = "") -> str:
     """Return matplotlib's SVG, with text as text, as an <img> that scrolls where it is wide.
 
-    slim_svg, broad_svg: the same for a phone, and for a wide page; a separate page has both.
+    slim, broad: the same for a phone, and for a page at least `edge` pixels wide; a separate page
+    has both.
     """
-    page = bool(slim_svg or broad_svg)
+    page = bool(slim or broad)
     image = f'<img alt="{escape(alt)}" {_source(svg, "src", page)}>'
-    medias = ("min-width", BROAD, broad_svg), ("max-width", NARROW, slim_svg)
-    for edge, pixels, other in medias if page else ():
-        image = f'<source media="({edge}: {pixels}px)" {_source(other, "srcset", page)}>{image}'
+    medias = ("min-width", edge, broad), ("max-width", NARROW, slim)
+    for kind, pixels, other in medias if page else ():
+        image = f'<source media="({kind}: {pixels}px)" {_source(other, "srcset", page)}>{image}'
     image = f"<picture>{image}</picture>" if page else image
     return f'<div style="overflow-x:auto" tabindex="0">{image}</div>'
 
