@@ -97,8 +97,9 @@ PARTLY = (
     *("branch in a group", "failed group"),
 )
 ASKED = ("unborn", "failed", "part", "born", "ran", "freed", "anew", "now", "bad", "origin")
-# At each step of each card, by its id: its looks, value, clock, how much is done, and its cells.
-SHOWN = """asked => {
+# At each step of each card, by its id: its looks, value, clock, how much is done, how many of its
+# parameters have their gradients, and its cells.
+SHOWN = r"""asked => {
     const slider = document.querySelector('.mg-steps');
     const card = g => {
         const text = row => g.querySelector('.mg-' + row)?.textContent ?? null;
@@ -107,6 +108,7 @@ SHOWN = """asked => {
         const clock = lines.length ? lines.filter(Boolean).join(' · ') : null;
         return [asked.filter(name => g.classList.contains('mg-' + name)),
             text('value'), clock, done && Number(done.getAttribute('width')),
+            text('grad')?.match(/\d+[/]\d+/)?.[0] ?? '',
             [...g.querySelectorAll('.mg-cell')].map(cell => [...cell.classList].slice(1).sort())];
     };
     return Array.from({ length: Number(slider.max) + 1 }, (_, step) => {
@@ -124,7 +126,7 @@ def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dic
     drawn = film.view(opened)
     found = {}
     for i, state in on_cards(film, step, drawn).items():
-        _, value, clock, bar, _ = shown[f"{prefix}-{i}"]
+        _, value, clock, bar, *_ = shown[f"{prefix}-{i}"]
         classes = [name for name in ASKED if f"mg-{name}" in state.classes]
         wide = None if bar is None else pytest.approx(bar, abs=1) if state.done else 0
         found[f"{prefix}-{i}"] = [
@@ -132,6 +134,7 @@ def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dic
             None if value is None else state.value,
             None if clock is None else " · ".join(map(" ".join, state.clock)),
             wide,
+            state.gradient if "/" in state.gradient else "",
             [sorted(looks) for looks in state.cells],
         ]
     return found

@@ -461,7 +461,10 @@ def test_rounds_that_begin_within_a_line_are_cut_where_the_line_begins() -> None
     drawn = picture(h)
     names = [n.label for n in drawn.fold(drawn.overview()).nodes if n.kind != "constant"]
     assert names == ["x", "Mul", "Tanh", "for (1)", "for × 18", "for (20)"]
-    assert heading(drawn, ("graph", "图"))[0] == "graph: Mul → Add → Tanh, repeated 20 times"
+    said = "graph: Mul → Add → Tanh, repeated 20 times"
+    assert heading(drawn, ("graph", "图"))[0] == said.replace(" → ", "\xa0→\xa0"), (
+        "no line ends there"
+    )
     for _ in range(30):
         h = mg.exp(mg.tanh(h * 0.5 + 1.0) * 0.1)
     assert heading(picture(h), ("graph", "图"))[0] == "graph: 5 operators, repeated 30 times"

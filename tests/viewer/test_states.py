@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import digits, e1, e5
+from examples import digits, e1, e5, unrolled
 
 import minigrad as mg
 import viz
@@ -141,6 +141,15 @@ def test_a_folded_layer_is_filled_by_what_of_it_has_run(which: str) -> None:
 
 def flows(player: viz.Player) -> list[Any]:
     return [flow for frame in player.data["frames"] for flow in frame.get("flows", {}).values()]
+
+
+def test_what_calls_share_says_how_many_of_it_have_their_gradients() -> None:
+    (film,) = viz.step(unrolled(3)).films
+    drawn = film.picture.fold()
+    (shared,) = (n.id for n in drawn.nodes if n.name == "rnncell.parameters")
+    told = [on_cards(film, k, drawn)[shared].gradient for k in range(len(film.frames))]
+    assert [*dict.fromkeys(told)] == ["", "1/4", "2/4", "3/4", "4/4"]
+    assert told == sorted(told)
 
 
 def test_what_travels_is_sent_with_what_it_is_made_of() -> None:

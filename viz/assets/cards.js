@@ -27,6 +27,7 @@ function life(all, index) {
     earlier: last === all[all.length - 1] ? 0 : all[all.length - 1].values.filter(([at]) => at <= index).length - 1,
     value: latest(last?.values, index),
     gradient: latest(last?.gradients, index),
+    reached: nodes.filter((n) => latest(n.gradients, index)).length,
   };
 }
 

@@ -186,7 +186,9 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   box.seen.origin = origin;
   const held = (stopped && notes[stopped]) || (value ? beside(value) : "");
   const { left, right } = stage.extent(box.g);
-  const grad = gradientRow(gradient, share, right - left - 22);
+  const several = GIVEN.has(box.kind) && box.members.length > 1; // parameters: how many have theirs
+  const reached = several && state.reached ? `∂ ${state.reached}/${nodes.length}` : "";
+  const grad = several ? reached : gradientRow(gradient, share, right - left - 22);
   const shown = [write(box, "value", held) && box.parts.value,
     picture(box, "value", stopped ? "" : coded(data, value), stopped ? [] : value?.grid) && box.slots.value,
     write(box, "grad", box.slots.grad ? grad.slice(2) : grad) && box.parts.grad,
@@ -198,17 +200,17 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   const [built = "", ran = ""] = clockwork(box, state, stage.plan, data.words);
   write(box, "built", built);
   write(box, "ran", ran);
-  call(box, nodes, (stopped && notes[stopped]) || (value?.short ?? ""), gradient);
+  call(box, nodes, (stopped && notes[stopped]) || (value?.short ?? ""), several ? reached : gradient && `∂ ${gradient.short}`);
 }
 
 /**
  * What a card is called for those who do not see it, with what it holds.
  * @param {Card} box @param {PlayedNode[]} nodes
- * @param {string} value @param {Summary | undefined} gradient
+ * @param {string} value @param {string | undefined} gradient
  */
 function call(box, nodes, value, gradient) {
   const called = box.members.length > 1 ? box.title : (nodes[nodes.length - 1]?.label ?? box.title);
-  const said = [value, gradient && `∂ ${gradient.short}`].filter(Boolean).join(", ");
+  const said = [value, gradient].filter(Boolean).join(", ");
   const label = said ? `${called}: ${said}` : called;
   if (box.seen.label === label) return;
   box.seen.label = label;

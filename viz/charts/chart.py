@@ -123,9 +123,8 @@ class Chart(Document):
 
     def _shown(self, phone: bool) -> str:
         parts = "".join(self._html(i, phone) for i in range(len(LANGS)))
-        style = assets.style(self._css())
         title = f'<figcaption style="{TITLE}">{bilingual(self.title)}</figcaption>'
-        return f'<figure class="mg-chart">{style}{title}{parts}</figure>'
+        return f'<figure class="mg-chart">{assets.style(self._css())}{title}{parts}</figure>'
 
     def _css(self) -> str:
         """Return the page's style with a font for the Chinese table: a machine may have none."""

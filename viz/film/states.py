@@ -19,10 +19,10 @@ class BoxState:
     """The state of a box at one step.
 
     born: whether it exists. done, of: how many of what makes its state have their value, out of
-    how many: of a group its operators. gradient: stays, once it arrived. clock: the steps at which
-    it was built and got its value, None before. now: the step is about it. failed: the run stopped
-    in it. again: it is in the place of one that was freed. bad: its value or gradient holds NaN or
-    infinity.
+    how many: of a group its operators. gradient: stays, once it arrived. reached: how many of them
+    have theirs. clock: the steps at which it was built and got its value, None before. now: the
+    step is about it. failed: the run stopped in it. again: it is in the place of one that was
+    freed. bad: its value or gradient holds NaN or infinity.
     """
 
     born: bool
@@ -30,6 +30,7 @@ class BoxState:
     of: int
     value: Summary | None
     gradient: Summary | None
+    reached: int
     clock: tuple[int | None, int | None]
     now: bool
     failed: bool
@@ -106,8 +107,7 @@ def calls(picture: Picture, box: PictureNode) -> tuple[tuple[str, ...], ...]:
 
 def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, cards.State]:
     """Return the states as classes, texts and swatches of the cards, for a still of this step."""
-    boxes = (drawn or film.picture).nodes
-    found = states(film, step, drawn)
+    found, boxes = states(film, step, drawn), (drawn or film.picture).nodes
     return {box.id: _on_card(film, box, found[box.id], step) for box in boxes}
 
 
@@ -132,6 +132,8 @@ def _on_card(film: Film, box: PictureNode, state: BoxState, step: int) -> cards.
     held = None if named or state.failed else state.value
     value = MARKS["failed"].sign if state.failed else held.beside if held else ""
     gradient = state.gradient.beside if state.gradient else ""
+    if box.given and box.kind == "group":
+        gradient = f"{state.reached}/{state.of}" if state.reached else ""
     dynamic = film.picture.kind == "dynamic"
     clock = () if film.still or box.kind == "constant" else state.clock_lines(box.given, dynamic)
     classes = tuple(f"mg-{x}" for x in looks if looks[x])
@@ -171,6 +173,7 @@ def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> BoxSt
         of=len(tracks),
         value=value,
         gradient=gradient,
+        reached=sum(latest(t.gradients, step) is not None for t in tracks),
         clock=(min(births, default=None), max(runs) if len(runs) == len(tracks) else None),
         now=now,
         failed=failed,

@@ -29,7 +29,8 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     gradients = [s for t in inside[-1:] for _, s in t.gradients if not several]
     swatch = value and any(s.raster for s in values)
     longest = max((len(s.beside) for s in values), default=0)
-    gradient = max((len(s.beside) for s in gradients), default=0)
+    reached = [f"{len(inside)}/{len(inside)}"] * any(several and t.gradients for t in inside)
+    gradient = max((len(text) for text in (reached or [s.beside for s in gradients])), default=0)
     value = value and bool(longest or few or not film.still)
     width = longest if swatch else max(WIDTH, longest + 1) if value else 0
     steps = {i for t in inside for i in (t.born, *(first for first, _ in t.values[:1]))}

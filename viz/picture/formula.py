@@ -130,7 +130,8 @@ def _repeating(picture: Picture) -> Pair | None:
     ops = [n.op for n in picture.nodes if n.group.startswith(strip) and n.kind not in GIVEN]
     each = ops[: len(ops) // times]
     key = "heading_loop" if each[MOST:] else "heading_round"
-    return row(key, each=len(each), round=" → ".join(each), count=times + 2)
+    gap = "\N{NO-BREAK SPACE}" if 2 * len("".join(each)) < LONGEST else " "  # one line of a phone
+    return row(key, each=len(each), round=f"{gap}→{gap}".join(each), count=times + 2)
 
 
 def _parenthesized(text: str) -> str:
