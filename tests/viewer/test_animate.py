@@ -216,6 +216,14 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
     assert "mg-ring" in dynamic["step1"], "built and run at once"
     assert ["steps, not time" in side["head"] for side in (dynamic, static)] == [True, False]
     assert "mg-born" in static["step1"], "only built"
+    rings = [float(x) for x in re.findall(r'width="([\d.]+)"', dynamic["step1"])]
+    assert rings[1] - rings[2] == pytest.approx(6), "its number has the inner one to itself"
+    narrow = viz.animate(lambda x: x * x + 3, 2.0, seconds=2)
+    narrow.width = 350
+    for step, looks in {1: ["mg-small-ring", "mg-dot-run"], 2: ["mg-small-ring"]}.items():
+        marks = narrow.scene.score.staffs[step - 1].notes[1]
+        drawn = narrow.scene.score.staffs[step - 1]._mark(marks[0])
+        assert re.findall("mg-(?:small|dot)[a-z-]*", drawn) == looks, "as in a player on a phone"
 
 
 def test_the_key_explains_each_mark_that_is_seen() -> None:

@@ -23,16 +23,18 @@ ROW, MOST = 28, 224  # height of a row; of all rows of a film, at most, px
 MANY, DIAGONAL = 40, 130  # rows, of which the marks make diagonals; how high these are, px
 HEAD, AXIS, FOOT, PHASE = 28, 12, 40, 30  # heights above the rows, of their numbers, below, px
 READABLE, CODE = 14, 0.34  # height of a row with its code, px; the code's part of the width
-LARGEST, RINGED = 13, 8  # radius of a mark, and of one that has room for a ring, px
+LARGEST, KEYED = 13, 8  # radius of a mark, and of one in the key, px
+RING, INNER = 1.6, 1.4  # from it to the ring of what was built and run at once, and to its edge
+NUMBERED = 7  # radius of a mark that can show a number, px: smaller ones are filled
 TICK = 34  # pixels from one number of the axis to the next, about
-DOT = 5  # radius of a mark, px: smaller ones are dots
+DOT = 4  # radius of a mark, px: smaller ones are dots
 TALLIES = {BUILT: "tally_built", RUN: "tally_run", GRADIENT: "tally_gradient"}
 LOOKS = {"built": "mg-born", BOTH: "mg-ran", "run": "mg-ran", "given": "mg-given"}
-LOOKS["gradient"] = "mg-passed"
-KEYS = "key_built", "phase_both", "key_ran", "key_input", "gradient"
+FILLED = {"built": "mg-small-ring", BOTH: "mg-dot-run"}
+KEYS = {"built": "key_built", BOTH: "phase_both", "run": "key_ran", "given": "key_input"}
 KEY_LINE, KEY_GAP = 20, 12  # height of a line of the key, and from one entry to the next, px
 PHASES = {BUILD: "mg-born", GRADIENTS: "mg-asked", "run": "mg-ran", BOTH: "mg-at-once"}
-PHASES[BACKWARD] = "mg-passed"
+PHASES[BACKWARD] = LOOKS["gradient"] = "mg-passed"
 
 
 class Staffs:
@@ -75,9 +77,8 @@ class Staffs:
     def _key(self, films: Sequence[Film]) -> str:
         """Return what the marks mean, beneath all staffs, in as many lines as that takes."""
         seen = {_kind(n) for staff in self.staffs for notes in staff.notes.values() for n in notes}
-        r = max(DOT - 1, min(RINGED, self.radius))
-        looks = zip(LOOKS, KEYS, strict=True)
-        keys = [(_look(kind, r, 0, r), 2 * r, name) for kind, name in looks if kind in seen]
+        r = self.keyed = max(DOT - 1, min(KEYED, self.radius))
+        keys = [(_look(k, r, 0, r), 2 * r, KEYS.get(k, k)) for k in LOOKS if k in seen]
         keys += [('<path class="mg-life" d="M0,0L18,0"/>', 18, "key_held")]
         keys += [('<path class="mg-head" d="M1,-8L1,8"/>', 2, "key_now")]
         if any(t.life(self.steps) is not t for film in films for t in film.tracks.values()):
@@ -199,7 +200,7 @@ class Staff:
         of, kind = "-grad" * (note.kind == "gradient"), _kind(note)
         said = text(f"mg-number{of}", x, y + 4, escape(note.value), "middle")
         half = (wide(note.value, SMALL) / 2, 5 * (len(note.value) > 1))  # corners lie in it, too
-        within = (r - 3 * (kind == BOTH and r >= RINGED) + 0.5) * (r >= DOT)
+        within = (r - INNER * (kind == BOTH) + 0.5) * (r >= NUMBERED)
         return _look(kind, x, y, r) + said * (0 < dist(half, (0, 0)) < within)
 
     def _phase(self, kind: str, start: int, end: int) -> str:
@@ -213,9 +214,8 @@ class Staff:
         middle, low = left + width / 2, y + PHASE / 2
         at = [(low + 11 - 6.5 * len(said) + 13 * i, line) for i, line in enumerate(said)]
         shown = "".join(text("mg-mark", middle, y, line, "middle") for y, line in at)
-        if kind == BOTH and not said[0]:
-            shown = _look(kind, middle, low, RINGED)
-        return _box(PHASES[kind], left, y, width, PHASE, 6) + shown
+        sign = _look(BOTH, middle, low, staffs.keyed) * (kind == BOTH and not said[0])
+        return _box(PHASES[kind], left, y, width, PHASE, 6) + shown + sign
 
 
 def _box(look: str, x: float, y: float, wide: float, high: float, round_: float) -> str:
@@ -230,14 +230,13 @@ def _kind(note: Note) -> str:
 
 
 def _look(kind: str, x: float, y: float, r: float) -> str:
-    """Return a mark: a dot if it is small, with a ring if it was built and run at once."""
+    """Return a mark: filled if it is small, with a ring if it was built and run at once."""
     if r < DOT:
         return _disc(f"mg-dot-{kind}", x, y, r)
-    cover, ringed = _disc("mg-cover", x, y, r), kind == BOTH
-    if ringed and r < RINGED:
-        return cover + _disc("mg-at-once", x, y, r)
-    ring = _disc("mg-ring", x, y, r) * ringed
-    return cover + ring + _disc(LOOKS[kind], x, y, r - 3 * ringed)
+    filled, ringed = r < NUMBERED, kind == BOTH
+    look = FILLED.get(kind, f"mg-dot-{kind}") if filled else LOOKS[kind]
+    ring = _disc("mg-small-ring" if filled else "mg-ring", x, y, r + RING) * ringed
+    return _disc("mg-cover", x, y, r) + ring + _disc(look, x, y, r - INNER * ringed)
 
 
 def _disc(look: str, x: float, y: float, r: float) -> str:

@@ -130,6 +130,7 @@ FILMED: tuple[Rule, ...] = (
     ("mg-asked", "mg-card", _outline("grad", "none", 1.4, DASHES["dashed"])),
     ("mg-cover", "mg-card", _outline("none", "paper")),
     ("mg-ring", "mg-card", _outline("built", "paper", 2, "4 3")),
+    ("mg-small-ring", "mg-card", _outline("built", "paper", 1.4, "2 1.8")),
     ("mg-at-once", "mg-card", _outline("built", "ran", 1.4, DASHES["dashed"])),
     *((f"mg-dot-{kind}", "mg-card", _outline(line, fill, 1.3)) for kind, line, fill in DOTS),
     ("", "mg-head", _outline("now", "none", 2)),
