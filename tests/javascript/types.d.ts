@@ -166,8 +166,11 @@ interface Place {
   row: number;
   top: number;
   radius: number;
+  /** of the mark that has grown most, and how each shows its number */
+  largest: number;
   wide: number;
   high: number;
+  own: Map<Note, { text: string; font: number; radius: number }>;
 }
 
 interface SliderData {

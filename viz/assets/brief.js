@@ -199,8 +199,8 @@ function recount(box) {
 }
 
 /**
- * Let all such cards of a box show the same: a value, a gradient, numbers in cells only where each that
- * has one has room for it; and those of all boxes as many digits.
+ * Let all such cards of a box show the same: a value, numbers in cells only where each that has one has
+ * room for it; and those of all boxes as many digits. A gradient is shown by each that has room for it.
  * @param {HTMLElement} box
  */
 function even(box) {
@@ -213,7 +213,7 @@ function even(box) {
   for (const short of shorts) if (short.getAttribute("data-most") !== all.digits || before !== all.larger) renewBrief(/** @type {Element} */ (short.parentElement));
   const cards = [...box.querySelectorAll("g.node > .mg-short")].map((short) => /** @type {Element} */ (short.parentElement));
   if (!cards.length) return;
-  const without = ["value", "grad", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
+  const without = ["value", "cells", "back"].filter((part) => cards.some((g) => g.matches(`.mg-no-${part}`)));
   for (const [first, then] of [["value", "grad"], ["cells", "back"]]) if (without.includes(first) && !without.includes(then)) without.push(then);
   const key = without.join(" ");
   if ((box.dataset.without ?? "") === key) return;
@@ -238,19 +238,21 @@ function brief(g, scale) {
   const larger = letters > BRIEF.font;
   const board = Boolean(g.closest(".mg-board"));
   const fused = board ? g.querySelector(".mg-name")?.textContent ?? "" : "";
-  const [spare, line] = g.matches(".mg-wrong") ? [0, BRIEF.font] : [fused.includes("+") ? 1 : 4, BRIEF.line]; // a wrong value has a line of its own as soon as it can, and what a kernel is made of
+  const slots = [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
+  const three = !strip && !slots.length && [".mg-value", ".mg-grad"].every((row) => g.querySelector(row)?.textContent);
+  const dense = three && high * scale < 3 * BRIEF.line + 4; // its gradient has a line as soon as it can
+  const [spare, line] = g.matches(".mg-wrong") ? [0, BRIEF.font] : dense ? [1, BRIEF.font] : [fused.includes("+") ? 1 : 4, BRIEF.line]; // a wrong value has a line of its own as soon as it can, and what a kernel is made of
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - (strip ? top - BRIEF.line : spare)) / line));
   g.classList.toggle("mg-low", most < 2);
-  const slots = [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
   const strips = high * scale - top - BRIEF.edge < THIN ? [] : slots.filter((slot) => slot.matches(".mg-of-value"));
   const pictures = scale < PICTURED ? strips : slots; // of a low card that of its value, in a strip
   const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : slots.length ? ["sign", "del"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const number = g.matches(".mg-kind-constant") ? SPARE : 0; // it needs no frame
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - (name === "grad" ? 3 : 1) * BRIEF.edge, digits) }));
-  const low = compact || (most === 1 && !strip && lines.filter(({ text }) => text).length > 1);
+  const low = compact || (!strip && lines.filter(({ text }) => text).length > most && most < 3);
   const aside = board && !g.matches(".mg-kept, .mg-again, .mg-changed.mg-kind-constant"); // on a board as on its full card
-  const beside = (low || aside) && said[1]?.name === "value" && said[1].text ? besideName(lines[0].text, said[1].text, room, digits) : ""; // in the line of its name
+  const beside = (low || aside) && said[1]?.name === "value" && said[1].text ? besideName(lines[0].text, said[1].text, room, digits).replace(dense && most > 1 ? "…" : "", "") : ""; // in the line of its name
   if (beside) lines[1].text = "";
   else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);

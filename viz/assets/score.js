@@ -28,7 +28,8 @@ const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const [NUMBERED, OVERLAPPED] = [8, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
-const [LETTER_OF_MARK, HALF_HIGH] = [12, 4.5]; // pixels of a number in a mark, and from its middle to its top: its corners lie in the circle, too
+const [LETTERS_OF_MARK, HALF_HIGH] = [[12, 11], 0.375]; // pixels of a number in a mark, and of them from its middle to its top: its corners lie in the circle, too
+const [GROWN, OF_ROW] = [1.5, 0.6]; // times as large as others a mark may be for its number, and of its row
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
@@ -238,7 +239,7 @@ function staff(place, lane, data) {
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
-  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, wide: 0, high: 0 };
+  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, largest: 1, wide: 0, high: 0, own: new Map() };
   /** @type {HTMLElement[]} */
   let here = [];
   let letters = 0; // of the line of code that is told above the rows
@@ -278,7 +279,7 @@ function staff(place, lane, data) {
       const gap = Math.min(lane.columns || 2 * column * 0.43 < DASHED ? 1 : 2, ...closer); // dots have less
       const close = Math.min(gap * column * OVERLAPPED, near * 0.52); // where each shows a number, those of steps in a row may lie on each other's edge
       const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, row * 0.42, Math.max(Math.min(gap * column * 0.43, near * 0.46), close < DASHED ? 0 : Math.min(close, NUMBERED))));
-      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, wide, high };
+      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, largest: radius, wide, high, own: new Map() };
       const slim = wide < NARROW_SCORE;
       const thin = box.classList.toggle("mg-thin", row < (slim ? SMALLEST : READABLE));
       box.classList.toggle("mg-tight", row < 18);
@@ -332,11 +333,12 @@ function staff(place, lane, data) {
     /** @param {number} index */
     show(index) {
       const now = byStep.get(index) ?? [];
-      const over = Math.max(0, at.radius + 1.5 - at.column / 2); // a mark may be wider than its column
+      const over = Math.max(0, at.largest + 1.5 - at.column / 2); // a mark may be wider than its column
       const next = Math.max(0, at.left + at.column * (index + 1) - over);
       parts.past.setAttribute("width", String(index < data.frames.length - 1 ? next : at.wide));
       parts.here.replaceChildren();
-      if (over && !called.length && at.radius >= DOT) for (const note of now) if (note[4] !== "gradient") mark(note, at, parts.here, data);
+      const cut = notes.filter((note) => note[0] <= index && note[4] !== "gradient" && middle(note, at)[0] + at.largest + 1.5 > next);
+      if (over && !called.length && at.radius >= DOT) for (const note of cut) mark(note, at, parts.here, data);
       parts.lines.setAttribute("width", String(at.left + at.column * (index + (lane.columns ? 1 : 0.5)))); // up to the playhead
       called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
       parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
@@ -453,7 +455,7 @@ function stepAxis(parent, { left, column, top, wide }, steps) {
 /** @param {Note} note @param {Place} at */
 function ring(note, at) {
   const [cx, cy] = middle(note, at);
-  return shape("circle", { cx, cy, r: Math.max(at.radius + (at.radius < DOUBLE ? 2 : 3.5), DOT) });
+  return shape("circle", { cx, cy, r: Math.max((at.own.get(note)?.radius ?? at.radius) + (at.radius < DOUBLE ? 2 : 3.5), DOT) });
 }
 
 /**
@@ -494,7 +496,11 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     }
   }
   if (small) return dots(notes, at, past, phases);
-  for (const note of notes) if (note[4] !== "gradient") mark(note, at, past, data);
+  for (const note of notes) {
+    if (drawnLarge(note)) at.own.set(note, numberOf(note, notes, at, data));
+    if (note[4] !== "gradient") mark(note, at, past, data);
+  }
+  at.largest = Math.max(at.radius, ...[...at.own.values()].map(({ radius }) => radius));
 }
 
 /** The pairs of nodes that an arrow joins. @type {WeakMap<object, Set<string>>} */
@@ -606,6 +612,28 @@ function countMarks(all, at, parent) {
   }
 }
 
+/** How far the ring within the mark of what was built and ran at once is from its edge. @param {Note} note @param {Place} at */
+const ringed = ([, , kind, , sort = "operator"], { radius }) => (kind !== "both" || sort !== "operator" ? 0 : radius > DOUBLE ? 3 : 1.4);
+
+/**
+ * The number in a mark, the size of its letters, and the radius: larger where only that makes room, and no other mark is there.
+ * @param {Note} note @param {Note[]} notes @param {Place} at @param {Scored} data
+ */
+function numberOf(note, notes, at, data) {
+  const [, , kind, ids, , step] = note;
+  const known = held(ids[ids.length - 1], kind, step, data.nodes);
+  if (!known || known.bad || at.radius < DASHED || coded(data, known)) return { text: "", font: 0, radius: at.radius };
+  const text = /^(True|False)$/.test(known.short) ? known.short[0] : known.short.replace(/^\((.*)\)$/, (_, own) => (/,/.test(own) ? "…" : own)); // of several values no one
+  const needs = (/** @type {number} */ font) => ringed(note, at) + (text.length > 1 ? Math.hypot(measured(text, font) / 2, HALF_HIGH * font) + 1 : 4.4);
+  const [font, smaller] = LETTERS_OF_MARK;
+  if (needs(font) < at.radius) return { text, font, radius: at.radius };
+  const [x, y] = middle(note, at);
+  const near = notes.filter((other) => other !== note && drawnLarge(other)).map((other) => middle(other, at)).map(([u, v]) => Math.hypot(u - x, v - y)).filter(Boolean);
+  const radius = Math.max(at.radius, needs(smaller));
+  const room = Math.max(at.radius, Math.min(GROWN * at.radius, OF_ROW * at.row, ...near.map((far) => far / 2 - 1)));
+  return radius <= room ? { text, font: smaller, radius } : { text: "", font: 0, radius: at.radius };
+}
+
 /**
  * What happened at a step: a ring around what came out, as a number or as the colours of a tensor.
  * @param {Note} note @param {Place} at @param {Element} parent @param {Scored} data
@@ -615,17 +643,17 @@ function mark(note, at, parent, data) {
   const known = held(ids[ids.length - 1], kind, step, data.nodes);
   const [cx, cy] = middle(note, at);
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${known?.bad ? " mg-note-bad" : ""}` }, parent);
-  const double = kind === "both" && sort === "operator";
-  const around = double && at.radius <= DOUBLE ? (at.radius < NUMBERED ? 0.6 : 1.2) : 0;
-  shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius + around : Math.min(3, at.radius) }, g);
-  const within = double ? at.radius - (at.radius > DOUBLE ? 3 : 1.4) : at.radius;
-  if (double) shape("circle", { cx, cy, r: within }, g);
-  if (at.radius < (double ? DOUBLE : DASHED)) g.classList.add("mg-plain");
+  const inner = ringed(note, at);
+  const around = inner && at.radius <= DOUBLE ? (at.radius < NUMBERED ? 0.6 : 1.2) : 0;
+  const { text, font, radius } = at.own.get(note) ?? { text: "", font: 0, radius: Math.min(3, at.radius) };
+  shape("circle", { cx, cy, r: radius + around }, g);
+  const within = radius - inner;
+  if (inner) shape("circle", { cx, cy, r: within }, g);
+  if (at.radius < (inner ? DOUBLE : DASHED)) g.classList.add("mg-plain");
   if (!drawnLarge(note) || !known || at.radius < DASHED) return;
-  const value = /^(True|False)$/.test(known.short) ? known.short[0] : known.short.replace(/^\((.*)\)$/, (_, own) => (/,/.test(own) ? "…" : own)); // of several values no one
   const colours = coded(data, known).replace(/^\w/, "c"); // bars would be too low
   if (colours) {
     const inside = shape("g", { class: "mg-svg mg-colours", transform: `translate(${cx - within} ${cy - within})` }, g);
     shape("g", { class: `mg-swatch mg-of-${kind === "gradient" ? "grad" : "value"}` }, inside).innerHTML = swatch(colours, 2 * within, 2 * within);
-  } else shape("text", { x: cx, y: cy + 4 }, g).textContent = !known.bad && within > (value.length > 1 ? Math.hypot(measured(value, LETTER_OF_MARK) / 2, HALF_HIGH) + 1 : 4.4) ? value : "";
+  } else shape("text", { x: cx, y: cy + 4, ...(font && font < LETTERS_OF_MARK[0] ? { class: "mg-small-number" } : {}) }, g).textContent = text;
 }
