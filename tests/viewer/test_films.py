@@ -268,6 +268,17 @@ COUNTED: list[tuple[Any, tuple[Any, ...]]] = [
 ]
 
 
+def test_a_loss_beside_pictures_says_no_more_than_they_do() -> None:
+    """Where two graphs are side by side, no card of this row tells its kind or its clock."""
+    model = mg.nn.Sequential(mg.nn.Linear(3, 4, seed=1), mg.nn.ReLU(), mg.nn.Linear(4, 3, seed=2))
+    inputs = np.ones((3, 3), np.float32), np.array([0, 1, 2])
+    player = viz.compare(lambda x, labels: mg.cross_entropy(model(x), labels), *inputs)
+    for graph in player.data["graphs"]:
+        shown = graph["views"][""]["svg"]
+        assert "mg-value" in shown
+        assert not re.search("mg-clock|mg-what", shown)
+
+
 @pytest.mark.parametrize(("model", "inputs"), COUNTED, ids=["e1", "e5", "branch", "scan", "call"])
 def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs: Any) -> None:
     player = viz.compare(model, *inputs)

@@ -41,7 +41,7 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     origin = any(s.origin for s in (*values, *gradients))
     fits = (lines_on(s.raster) * (not s.bad) for s in (*values, *gradients))
     cells = min(fits) if swatch else 0
-    return CardSpace(width, gradient, clock, plan, languages, False, swatch, back, origin, 0, cells)
+    return CardSpace(width, gradient, clock, plan, languages, 0, swatch, back, origin, 0, cells)
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:

@@ -65,12 +65,13 @@ class CardSpace:
 
     plan: whether it may be there before it has a value. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
-    low: its shape is in its first row, which makes it less high. swatch, back: whether its value
-    and its gradient are pictures, beneath which numbers are written where there is room for some;
-    a low card of these has no other rows. origin: whether it will be the first to have NaN or ∞.
-    compact: it is as large as its words, 1 with a short name before its numbers, 2 with each above
-    them, 3 with the whole name of a parameter. cells: how many lines
-    of numbers fit on the cells of its pictures, which are the place for them if it has no other.
+    low: its shape is in its first row, which makes it less high; 2 where groups of one number are
+    to look like pictures. swatch, back: whether its value and its gradient are pictures, beneath
+    which numbers are written where there is room for some; a low card of these has no other rows.
+    origin: whether it will be the first to have NaN or ∞. compact: it is as large as its words,
+    1 with a short name before its numbers, 2 with each above them, 3 with the whole name of a
+    parameter. cells: how many lines of numbers fit on the cells of its pictures, which are the
+    place for them if it has no other.
     """
 
     value: int = 0
@@ -78,7 +79,7 @@ class CardSpace:
     clock: int = 0
     plan: bool = False
     languages: tuple[str, ...] = ("en", "zh")
-    low: bool = False
+    low: int = 0
     swatch: bool = False
     back: bool = False
     origin: bool = False
@@ -131,8 +132,7 @@ class Card:
     @property
     def low(self) -> bool:
         """Whether its shape replaces the operator's name, which its sign already says."""
-        room = self.room
-        return bool(room.low and self.shape and not self._own_name and not room.swatch)
+        return bool(self.room.low and self.shape and not (self._own_name or self.room.swatch))
 
     @property
     def _operates(self) -> bool:
@@ -142,8 +142,8 @@ class Card:
     def rows(self) -> dict[str, int]:
         """The rows that there is room for, from the top, and how high each is."""
         room, high = self.room, ROWS_HIGH
-        bare = room.low and room.swatch
-        found = {} if bare and not room.origin else {"head": high["head"]}
+        bare = room.swatch or (room.low > 1 and self.kind == "group" and not self.shape)
+        found = {} if room.low and bare and not room.origin else {"head": high["head"]}
         found["main"] = high["main"]
         if room.swatch:  # its shape is beside it
             found["main"] = PICTURED["main"]
@@ -160,7 +160,7 @@ class Card:
         elif room.gradient:
             found["grad"] = high["grad"]
         clock = high["clock"] + LATER * (room.clock - 1)
-        return found | ({"clock": clock} if room.clock and not bare else {})
+        return found | ({"clock": clock} if room.clock and not (room.low and bare) else {})
 
     @property
     def size(self) -> tuple[int, int]:
