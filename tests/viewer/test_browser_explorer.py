@@ -543,6 +543,22 @@ def test_the_pieces_of_a_curve_have_the_names_of_their_modules(tmp_path: Path, o
     assert "@, cell" not in written(page, "mg-x-score"), "not before it is drawn"
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_module_that_adds_its_input_has_a_way_around_it(
+    width: int, tmp_path: Path, one: Page
+) -> None:
+    """A residual block doesn't look like a chain; a chain, a cell and a sum of branches do."""
+    for model, adds in (
+        (torch_like, True),
+        (numbered, False),
+        (recurrent, False),
+        (jax_like, False),
+    ):
+        page = opened(one, explorer_of(model, model()).save(tmp_path / "a.html"), width)
+        assert (["", "+"] in page.evaluate("window.texts")) is adds, model.__name__
+        assert not adds or page.evaluate(OVERLAPS) == []
+
+
 @pytest.mark.parametrize("width", [770, 390])
 def test_a_number_for_a_name_is_told_with_the_class(width: int, tmp_path: Path, one: Page) -> None:
     page = opened(one, explorer_of(numbered, numbered()).save(tmp_path / "a.html"), width)

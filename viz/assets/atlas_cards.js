@@ -137,6 +137,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   const seen = alpha * (1 - smooth(0, 0.7, opened));
   if (seen < 0.02 || box.w < 26 || box.h < 15) return;
   c.globalAlpha = seen;
+  if (box.w >= 66 && box.h >= 44 && addsInput(m, node)) drawBypass(atlas, node, box);
   const bad = hasFailed(m, node, time);
   const done = ran(node, time);
   const there = done >= 1 && !bad;
@@ -206,6 +207,29 @@ function drawCard(atlas, node, box, alpha, opened) {
   c.fillStyle = ink.soft;
   if (node.input !== undefined) pen.text(briefly(pen, shapeOf(atlas, node.out), w - right), x, y, w - right);
   else if (value && !isNumber(tensor)) drawShort(atlas, node, value, x, y, w - right);
+}
+
+/** What a module adds goes around it, above its card, to a plus. @param {Atlas} atlas @param {AtlasNode} node @param {Box} box */
+function drawBypass({ pen, ink, time, size }, node, box) {
+  const { c } = pen;
+  const done = ran(node, time) >= 1;
+  const top = box.y - (node.repeats ? 6 : 0);
+  const [left, right] = [box.x + 16, box.x + box.w - 18];
+  const high = size.w < 500 ? 5 : 8; // on a phone other arrows are near
+  trace(c, [[left, top], [left, top - high], [right, top - high], [right, top]], high);
+  c.strokeStyle = done ? ink.run : ink.built;
+  c.lineWidth = 1.5;
+  c.setLineDash(done ? [] : [5, 4]);
+  c.stroke();
+  c.setLineDash([]);
+  c.beginPath();
+  c.arc(right, top, 6.5, 0, 7);
+  c.fillStyle = ink.paper;
+  c.fill();
+  c.stroke();
+  c.fillStyle = done ? ink.run : ink.built;
+  pen.font(12, 700);
+  pen.text("+", right, top + 4, null, "center");
 }
 
 /** What is most worth saying of a value in half a line. @param {Atlas} atlas @param {AtlasNode} node @param {Portrait} value @param {number} x @param {number} y @param {number} most */

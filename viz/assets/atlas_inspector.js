@@ -165,6 +165,7 @@ function inspectorOf(atlas, place, told) {
     const reads = [...new Set(inside)].slice(0, 3);
     const there = ran(node, atlas.time) >= 1 && !hasFailed(m, node, atlas.time);
     heading(body, "in_out");
+    if (addsInput(m, node)) say(part("mg-x-path", body), speech.pair("adds_input"));
     const row = part("mg-x-io", body);
     const left = part("", row);
     for (const x of reads) {

@@ -115,6 +115,50 @@ function stateOf(m, node) {
   return { calls, tensor, name: read ? name : "" };
 }
 
+/**
+ * Whether a module adds its own input to what its layers compute; of a stack, each of its parts. Behind
+ * the sum, which may be one of several, there may be what has no weights and one operand, a ReLU.
+ * @param {AtlasModel} m @param {AtlasNode} node @returns {boolean}
+ */
+function addsInput(m, node) {
+  const found = ADDERS.get(node) ?? sumsInput(m, node);
+  ADDERS.set(node, found);
+  return found;
+}
+
+/** @type {WeakMap<AtlasNode, boolean>} */
+const ADDERS = new WeakMap();
+
+/** @param {AtlasModel} m @param {AtlasNode} node @returns {boolean} */
+function sumsInput(m, node) {
+  if (node.repeats) return partsOf(m, node).every((part) => addsInput(m, part));
+  if (!node.children || !node.kind) return false;
+  const { operators } = m.data;
+  const within = (/** @type {number} */ x) => x >= node.a && x < node.b;
+  let at = node.out;
+  while (within(at) && operators[at].reads.length === 1 && !operators[at].weights) [at] = operators[at].reads;
+  while (within(at) && operators[at].op === "Add" && operators[at].reads.length === 2) {
+    const [first, second] = operators[at].reads;
+    const inner = within(first) ? first : second;
+    const given = inner === first ? second : first;
+    if (!within(inner)) return false;
+    if (!within(given)) return computedFrom(m, node, inner, given);
+    at = [first, second].find((x) => operators[x].op === "Add" && !operators[x].weights) ?? -1;
+  }
+  return false;
+}
+
+/** Whether an operator in a module comes from a tensor, by way of weights. @param {AtlasModel} m @param {AtlasNode} node @param {number} op @param {number} tensor */
+function computedFrom({ data: { operators } }, node, op, tensor) {
+  const [met, left] = [new Set(), [op]];
+  for (let at; (at = left.pop()) !== undefined; )
+    if (!met.has(at)) {
+      met.add(at);
+      if (at >= node.a && at < node.b) left.push(...operators[at].reads);
+    }
+  return met.has(tensor) && [...met].some((i) => i >= node.a && i < node.b && operators[i].weights);
+}
+
 const clamp = (/** @type {number} */ v, /** @type {number} */ low, /** @type {number} */ high) => Math.min(high, Math.max(low, v));
 
 /** How much of a node has run by this time. @param {AtlasNode} node @param {number} time */
