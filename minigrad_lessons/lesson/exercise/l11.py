@@ -64,7 +64,7 @@ CORE = Property(
 # Besides one that nobody knows: names that Python, a node, NumPy and a part of a word have.
 STRANGERS = (
     *("Evil", "__import__", "__init__", "Init", "apply", "Save"),
-    *("Const", "add", "Add ", "MyAdd", "Mu", ""),
+    *("Const", "add", "Add ", "MyAdd", "Mu", "", "AddX", "ConstantX", "VariableX"),
 )
 NUMBERS = ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0")
 NO_NUMBERS = ('"0"', "1.5", "None", "1.0", "True")  # 1.0 and True equal the number of a node
