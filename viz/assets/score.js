@@ -29,7 +29,7 @@ const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const [NUMBERED, OVERLAPPED] = [8, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
 const [LETTERS_OF_MARK, HALF_HIGH] = [[12, 11], 0.375]; // pixels of a number in a mark, and of them from its middle to its top: its corners lie in the circle, too
-const [GROWN, OF_ROW] = [1.5, 0.6]; // times as large as others a mark may be for its number, and of its row
+const [LARGER_MARK, OF_ROW] = [1.5, 0.6]; // times as large as others a mark may be for its number, and of its row
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
@@ -630,7 +630,7 @@ function numberOf(note, notes, at, data) {
   const [x, y] = middle(note, at);
   const near = notes.filter((other) => other !== note && drawnLarge(other)).map((other) => middle(other, at)).map(([u, v]) => Math.hypot(u - x, v - y)).filter(Boolean);
   const radius = Math.max(at.radius, needs(smaller));
-  const room = Math.max(at.radius, Math.min(GROWN * at.radius, OF_ROW * at.row, ...near.map((far) => far / 2 - 1)));
+  const room = Math.max(at.radius, Math.min(LARGER_MARK * at.radius, OF_ROW * at.row, ...near.map((far) => far / 2 - 1)));
   return radius <= room ? { text, font: smaller, radius } : { text: "", font: 0, radius: at.radius };
 }
 
