@@ -45,13 +45,14 @@ def message_facts(made: Names, engine: ModuleType) -> Names:
     lines = [line.strip() for line in text.split("\n")]
     facts: Names = {"type(text).__name__": Unquoted(kind)}
     facts |= {f"{word!r} in text": word in text for word in (*WORDS, *SHAPES)}
-    facts |= {f"{word!r} in line 1": word in lines[0] for word in (*WORDS[:5], *SHAPES)}
+    found = [*re.findall("[A-Za-z0-9]+", lines[0]), *(x for x in SHAPES if x in lines[0])]
+    facts |= {f"{word!r} in line 1": word in found for word in (*WORDS[:5], *SHAPES)}
     shapes = re.findall(r"(?<!\w)\((?:\d+,(?: \d+)?)?\)", text)
     facts["numpy_error in line 1"] = str(made["numpy_error"]).strip() in lines[0]
     facts["shapes"] = [Unquoted(shape) for shape in shapes if shape in (*SHAPES, "()", "(0, 3)")]
     facts[r"len(text.split('\n'))"] = len(lines)
-    for word, found in zip(("built:", "run:"), lines[1:], strict=False):
-        facts[f"{word} …"] = found.partition(word)[2].strip()
+    for word, line in zip(("built:", "run:"), lines[1:], strict=False):
+        facts[f"{word} …"] = line.partition(word)[2].strip()
     return facts
 
 
@@ -81,8 +82,7 @@ def anomaly_program(rng: Rng) -> Program:
 
 def anomaly_facts(made: Names, engine: ModuleType) -> Names:
     names = {id(node): name for name, node in named_nodes(made).items() if name != "first"}
-    first = made["first"]
-    return {"first": Unquoted(names.get(id(first), repr(first)))}
+    return {"first": Unquoted(names.get(id(made["first"]), repr(made["first"])))}
 
 
 STRETCH = Property(anomaly_program, look=anomaly_facts)
