@@ -410,7 +410,7 @@ def test_a_board_in_a_notebook_begins_where_something_differs(lab: Lab, page: Pa
 @pytest.fixture
 def hasten(lab: Lab) -> Iterator[Hasten]:
     """Lets the films in JupyterLab go by so many times faster; gives seconds in which they do."""
-    moment = re.compile(r"(animation-(?:delay|duration)):([\d.]+)s")
+    moment = re.compile(r"(--(?:at|for)):([\d.]+)s")
 
     def change(times: float) -> float:
         for film in PICTURES.glob("both_ways_*.svg"):

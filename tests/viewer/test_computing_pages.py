@@ -203,4 +203,4 @@ def test_a_page_shows_the_nearest_place_where_none_is_alike() -> None:
     kept = [one["inputs"] for one in values["kept"]]
     nearest = min(kept, key=lambda place: abs(place[0] - 2.01))
     assert data["scenes"][-1]["inputs"] == [*nearest]
-    assert data["scenes"][-1]["caption"][0].startswith(f"x = {nearest[0]:.4g}:")
+    assert data["scenes"][-1]["caption"][0].startswith(f"x = {nearest[0]:.4g} gives:")

@@ -301,11 +301,11 @@ def test_a_saved_board_moves_to_the_branch_that_an_input_takes(tmp_path: Path, p
     page.goto(viz.branches(cases, 1.0).save(tmp_path / "page.html").as_uri())
     before = page.locator(".mg-caption").inner_text()
     slide(page, -1.8)
-    assert before.startswith("x = 1:")
+    assert before.startswith("x = 1 gives:")
     assert (
         page.locator(".mg-caption")
         .inner_text()
-        .startswith("x = -1.8: eager\xa0-5.4, static\xa0-5.4")
+        .startswith("x = -1.8 gives: eager\xa0-5.4, static\xa0-5.4")
     )
     assert page.errors == []
 

@@ -67,7 +67,7 @@ function clockwork({ kind }, { born, ran, done, of }, plan, words) {
   const given = GIVEN.has(kind);
   if (born == null || kind === "constant") return [];
   if (ran === born) return [filled(given ? words.card_given : words.card_both, { step: born })];
-  if (!plan && !given && done && of > 1) return [words.card_once, ran === null ? filled(words.card_some, { done, of }) : filled(words.card_span, { born, ran })];
+  if (!plan && !given && done && of > 1) return [words.card_once, ran == null ? filled(words.card_some, { done, of }) : filled(words.card_span, { born, ran })];
   const first = filled(given && ran != null ? words.card_declared : words.card_built, { step: born });
   if (done > 0 && done < of) return [first, filled(words.card_part, { done, of })];
   return ran == null ? [first] : [first, filled(given ? words.card_fed : words.card_ran, { step: ran })];
