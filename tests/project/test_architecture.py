@@ -8,9 +8,13 @@ import sys
 from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from covering import each
+
+from viz.explorer import explorer
+from viz.page import board, player
 
 ROOT = Path(__file__).parents[2]
 
@@ -314,3 +318,19 @@ def test_a_nested_import_is_found() -> None:
 
 def test_what_only_a_checker_of_types_reads_is_not_imported() -> None:
     assert [*imported("if TYPE_CHECKING:\n    import a\nimport b", set())] == ["b"]
+
+
+DECLARED = re.compile(
+    r"^(?:async )?(?:const|let|function|class) (?:(\w+)|[\[{]([^\]}]*)[\]}])", re.M
+)
+
+
+@pytest.mark.parametrize("view", [board, explorer, player], ids=lambda module: module.__name__)
+def test_no_two_files_of_a_view_declare_one_name(view: ModuleType) -> None:
+    """They are one script in its page, which would not start."""
+    seen: dict[str, str] = {}
+    for name in view.MODULES:
+        script = (ROOT / "viz" / "assets" / f"{name}.js").read_text("utf-8")
+        for one, several in DECLARED.findall(script):
+            for declared in [one] if one else re.findall(r"\w+", several):
+                assert seen.setdefault(declared, name) == name, declared
