@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 from minigrad_lessons.lesson.exercise.property import Names, Property
 from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
@@ -44,9 +43,9 @@ def cond_program(rng: Rng) -> Program:
 
 def event_facts(made: Names, engine: ModuleType) -> Names:
     """Return the results, the counts of what was built, and what ran, in order."""
-    noted: Any = vars(engine)["EVENTS"]
     facts: Names = {name: made[name] for name in ("results", "afterwards") if name in made}
-    built, ran = ([what.op for k, what, _ in noted if k == kind] for kind in ("built", "run"))
+    kinds, events = ("built", "run"), vars(engine)["EVENTS"]
+    built, ran = ([what.op for k, what, _ in events if k == kind] for kind in kinds)
     for op in sorted({*built, "Mul", "Sub", "Neg", "Add", "Greater", "Div", "Cond", "While"}):
         facts[f"built.count({op!r})"] = built.count(op)
     return facts | {"run": ran}
@@ -76,4 +75,5 @@ STRETCH = Property(
         for tensor in (False, True)
     ),
     look=event_facts,
+    lines=500_000,
 )

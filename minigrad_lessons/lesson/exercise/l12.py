@@ -68,7 +68,7 @@ def if_facts(made: Names, engine: ModuleType) -> Names:
         return {"EngineError is raised": False}
     facts: Names = {"EngineError is raised": True, "len(lines)": len(lines)}
     facts["lines[0].split()[0]"] = re.split(r"\W", lines[0].lstrip(), flags=re.ASCII)[0]
-    spaced = [" ".join(line.replace(":", ": ").split()) for line in lines]
+    spaced = [re.sub(r"^\s*(\w+)\s*:\s*", r"\1: ", line).rstrip() for line in lines]
     return facts | {f"lines[{i}]": line for i, line in enumerate(spaced) if i}
 
 
