@@ -55,7 +55,7 @@ def mean_program(rng: Rng) -> Program:
 
 
 def mean_facts(made: Names, engine: ModuleType) -> Names:
-    facts: Names = {"means": np.ravel(made["means"])}
+    facts: Names = {"means.size": np.size(made["means"]), "means": np.ravel(made["means"])}
     return facts | ({"gradient": made["gradient"]} if "gradient" in made else {})
 
 
