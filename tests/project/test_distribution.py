@@ -224,10 +224,13 @@ def test_without_jupyterlab_it_says_what_to_type(
 
 def of_the_project() -> set[str]:
     """Every file of this checkout that is no product of the tools."""
-    files = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file())
     tools = (*LEFT_OUT, ".git", ".minigrad.json", "*/.ipynb_checkpoints/*", "*.pyc", "shared")
-    found = {file for file in files if not any(fnmatch.fnmatch(file, kind) for kind in tools)}
-    return {file for file in found if "__pycache__" not in file and ".egg-info" not in file}
+    found = set()
+    for folder, inner, files in os.walk(ROOT):
+        inner[:] = {*inner} - {".git", ".venv", "__pycache__", "node_modules"}  # 80,000 files
+        found |= {Path(folder, file).relative_to(ROOT).as_posix() for file in files}
+    found = {file for file in found if not any(fnmatch.fnmatch(file, kind) for kind in tools)}
+    return {file for file in found if ".egg-info" not in file}
 
 
 def builder() -> bool:
