@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from html import escape
 
 from viz.picture import swatch
@@ -138,7 +138,7 @@ class Card:
     def _operates(self) -> bool:
         return self.node.kind in ("operator", "module", "control", "assign", "gradient")
 
-    @property
+    @cached_property
     def rows(self) -> dict[str, int]:
         """The rows that there is room for, from the top, and how high each is."""
         room, high = self.room, ROWS_HIGH
@@ -162,7 +162,7 @@ class Card:
         clock = high["clock"] + LATER * (room.clock - 1)
         return found | ({"clock": clock} if room.clock and not (room.low and bare) else {})
 
-    @property
+    @cached_property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels: even numbers, so that the middle is one, too."""
         if self.like is not None or self.room.compact:
@@ -183,7 +183,7 @@ class Card:
         width = 2 * PAD + max(head, main, cells, shape, value, gradient, back, clock)
         return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
 
-    @property
+    @cached_property
     def _compact(self) -> tuple[int, int, bool]:
         """Its size where its numbers are below its name, or behind one that is short."""
         room, dims = self.room, [*map(int, re.findall(r"\d+", self.node.shape))] or [0]

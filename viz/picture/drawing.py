@@ -102,7 +102,7 @@ class Drawing:
 
     def _crosses(self, e: PictureEdge) -> bool:
         """Return whether the lane of an arrow runs over a card between its ends."""
-        way = [along(self.way(e, True), k / CLEAR) for k in range(CLEAR)]
+        way = [along(lane, k / CLEAR) for lane in [self.way(e, True)] for k in range(CLEAR)]
         boxes = [self.there.nodes[i] for i in self.cards if i not in (e.source, e.target)]
         return any(0 < x - b.x < b.width and 0 < y - b.y < b.height for x, y in way for b in boxes)
 

@@ -52,8 +52,8 @@ def _piece(characters: str) -> str:
 @lru_cache(maxsize=128)
 def _latin_rules(characters: str) -> str:
     """Return the rules for these Latin letters in both weights: no browser synthesises bold."""
-    regular, bold = (_cut(path.open("rb"), characters, "woff") for path in (FONT_PATH, BOLD_PATH))
-    return _rule(LATIN_FAMILY, regular) + _rule(LATIN_FAMILY, bold, " font-weight: 600;")
+    faces = (_subset_font(characters), ""), (BOLD_PATH.open("rb"), " font-weight: 600;")
+    return "".join(_rule(LATIN_FAMILY, _cut(f, characters, "woff"), weight) for f, weight in faces)
 
 
 def _rule(family: str, font: bytes, weight: str = "") -> str:
