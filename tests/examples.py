@@ -25,8 +25,9 @@ def e2() -> mg.Graph:
 def e5() -> mg.Tensor:
     """relu(W x + b) on the tape."""
     W = mg.tensor([[1.0, -2.0], [3.0, 4.0]], requires_grad=True, name="W")
+    x = mg.tensor([1.0, 1.0], requires_grad=True, name="x")
     b = mg.tensor([0.5, -1.0], requires_grad=True, name="b")
-    return mg.relu(W @ mg.tensor([1.0, 1.0], requires_grad=True, name="x") + b)
+    return mg.relu(W @ x + b)
 
 
 def digits() -> tuple[mg.Tensor, mg.Node]:

@@ -170,7 +170,7 @@ interface Place {
   largest: number;
   wide: number;
   high: number;
-  own: Map<Note, { text: string; font: number; radius: number }>;
+  own: Map<Note, { text: string; font: number; radius: number; beside: number }>;
 }
 
 interface SliderData {

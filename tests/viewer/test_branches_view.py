@@ -79,8 +79,8 @@ E10 = """\
       n1 x: -1
     ! n3 Mul: -2
     one run, replayed
-  eager: 3 nodes for this input; 1 operator recorded
-  static and script: 11 nodes for every input; this time 8 took part (4 operators), 3 did not
+  eager: 3 nodes for this input; 3 operators run, 1 recorded
+  static and script: 11 nodes for every input; this time 8 took part, 3 did not; 4 operators run
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
 WRONG = """\
@@ -89,8 +89,8 @@ WRONG = """\
       n1 x: -3
     ✗ n3 Mul: -6
     one run, replayed
-  eager: 3 nodes for this input; 1 operator recorded
-  static and script: 11 nodes for every input; this time 8 took part (4 operators), 3 did not
+  eager: 3 nodes for this input; 3 operators run, 1 recorded
+  static and script: 11 nodes for every input; this time 8 took part, 3 did not; 4 operators run
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
 
@@ -170,8 +170,8 @@ def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> 
     assert lines[at + 1] == "2. x = -2 gives: eager -3, static -3"
     facts = [fact[0] for fact in board.scenes[0].facts]
     assert facts == [
-        "eager: 3 nodes for this input; 1 operator recorded",
-        "static: 11 nodes for every input; this time 8 took part (4 operators), 3 did not",
+        "eager: 3 nodes for this input; 3 operators run, 1 recorded",
+        "static: 11 nodes for every input; this time 8 took part, 3 did not; 4 operators run",
     ]
     for ways in ((), ("eager", "dynamic")):
         with pytest.raises(ValueError, match="eager, static, trace, script"):
@@ -191,7 +191,11 @@ def test_a_loop_is_unrolled_beside_a_loop_that_counts() -> None:
         assert operators(script)["Greater"] == "ran"
         sizes.append(len(script.picture.nodes))
     assert len(set(sizes)) == 1
-    assert "the loop in the graph made 4 steps; the dynamic graph recorded 4" in board.text()[0]
+    facts = [fact[0] for fact in board.scenes[3].facts]
+    assert facts[0] == "eager: 9 nodes for this input; 9 operators run, 4 recorded"
+    assert facts[2] == "script: 8 nodes for every input; 10 operators run", "the loop, and 9 in it"
+    assert facts[3].startswith("the loop in the graph made 4 steps with the same nodes; ")
+    assert facts[3].endswith("the dynamic graph recorded 4 operators")
     cells = [row[2][0] for row in board.sheet.rows]
     assert cells == ["0 !", "0.25 ✗", "0.75", "1.5 ✗"]
 

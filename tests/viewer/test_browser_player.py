@@ -1079,6 +1079,65 @@ def test_the_key_has_bars_where_the_marks_of_a_row_are_bars(
         assert (halved > 0) is (radius == "0px")
 
 
+LINES = """() => [...document.querySelectorAll('.mg-stairs')].map(line => {
+    const ends = line.getAttribute('d').split('M').slice(1).map(d => d.match(/[\\d.]+/g));
+    const places = [...document.querySelectorAll('.mg-note > circle:first-child')].map(circle =>
+        ['cx', 'cy'].map(name => circle.getAttribute(name)));
+    const rows = [...new Set(places.map(([, y]) => Number(y)))].sort((a, b) => a - b);
+    const row = y => rows.findIndex(row => Math.abs(row - y) < 1);
+    return ends.map(way => [row(way[1]), row(way.at(-1))]);
+})"""
+
+
+def test_lines_of_the_score_go_from_operands_to_what_reads_them(
+    saved: dict[str, Path], page: Page
+) -> None:
+    page.goto(views.saved("step matrix").as_uri())
+    painted(page)
+    rows = page.locator(".mg-row-name").all_text_contents()
+    assert rows == ["W", "x", "b", "W @ x", "W @ x + b", "return mg.relu(W @ x + b)"]
+    forward, back = page.evaluate(LINES)
+    read = {(0, 3), (1, 3), (3, 4), (2, 4), (4, 5)}
+    assert {tuple(ends) for ends in forward} == read, "none from b to @"
+    assert {tuple(ends) for ends in back} == {(b, a) for a, b in read}
+
+
+def test_a_number_without_room_in_its_mark_is_beside_it(saved: dict[str, Path], page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(saved["both"].as_uri())
+    painted(page)
+    beside = page.locator(".mg-staff").first.locator(".mg-beside")
+    assert sorted(beside.all_text_contents()) == sorted(2 * ["2", "4", "7", "1", "1", "2", "4"])
+    crossed = """texts => texts.filter(text => [...text.closest('svg').querySelectorAll('circle')]
+        .some(circle => { const [a, b] = [text, circle].map(part => part.getBoundingClientRect());
+            return a.left < b.right - 1 && b.left < a.right - 1
+                && a.top < b.bottom - 4 && b.top < a.bottom - 4; })).length"""
+    assert beside.evaluate_all(crossed) == 0
+
+
+def test_inputs_that_come_one_by_one_are_ticks(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(views.saved("step calls").as_uri())
+    painted(page)
+    given = page.locator(".mg-dots-given[stroke-linecap=butt]").first.get_attribute("d")
+    rows = [way.split()[1].partition("H")[0] for way in (given or "").split("M")[1:]]
+    assert max(map(rows.count, rows)) == 8, "x0 to x7"
+
+
+def test_the_name_of_a_frame_is_on_no_arrow(saved: dict[str, Path], page: Page) -> None:
+    crossed = """names => names.map(name => { const box = name.getBoundingClientRect();
+        return [...document.querySelectorAll('g.edge > .mg-line')].filter(line => {
+            const [long, place] = [line.getTotalLength(), line.getScreenCTM()];
+            return Array.from({length: 60}, (_, i) => line.getPointAtLength((long * i) / 59)
+                .matrixTransform(place)).some(({x, y}) => x > box.left && x < box.right
+                    && y > box.top && y < box.bottom); }).length; })"""
+    for wide in (1440, 390):
+        page.set_viewport_size({"width": wide, "height": 844})
+        page.goto(saved["loop"].as_uri())
+        painted(page)
+        assert page.locator(".mg-frame-name").evaluate_all(crossed) == [0, 0]
+
+
 def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:
     page.goto(saved["both"].as_uri())
     page.locator(".mg-player").focus()

@@ -221,6 +221,25 @@ def test_formulas_have_the_parentheses_they_need(
     assert forward(op, operands, {}) == read
 
 
+def test_what_a_branch_or_a_loop_is_given_enters_it_and_its_gradient_comes_back_there() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        chosen = mg.build_graph(x, branch(x))
+    for graph, value, owner, body in (
+        (loop(3), 3, "While", "While: body"),
+        (chosen, 3, "Cond", "Cond: then"),
+        (chosen, -3, "Cond", "Cond: else"),
+    ):
+        (film,) = viz.step(graph, {"x": value}).films
+        nodes = {n.id: n for n in film.picture.nodes}
+        edges = {e.id: e for e in film.picture.edges}
+        into = [nodes[e.target].op for e in edges.values() if nodes[e.source].name == "x"]
+        assert owner not in into, "no arrow passes its frames"
+        (back,) = (frame for frame in film.frames if "x through its insides" in frame.caption[0])
+        (arrow,) = (edges[i] for i in back.flows)
+        assert (nodes[arrow.source].name, nodes[arrow.target].group) == ("x", body)
+
+
 def test_an_opened_loop_shows_the_way_back() -> None:
     full = picture(loop(3), bodies=True)
     back = [e for e in full.edges if e.kind == "loop"]

@@ -371,7 +371,8 @@ def test_the_insides_of_branches_and_loops_are_groups_of_their_node() -> None:
 def test_folded_insides_leave_the_picture_as_it_is_without_them() -> None:
     plain, whole = picture(branch_and_loop()), picture(branch_and_loop(), bodies=True)
     assert whole.fold().text() == plain.text()
-    assert whole.fold().edges == plain.edges
+    ends = [{(e.source, e.target) for e in drawn.edges} for drawn in (whole.fold(), plain)]
+    assert ends[0] == ends[1]
     (cond,) = (n for n in whole.fold().nodes if n.op == "Cond")
     assert cond.members == ("n4", "b1", "b2", "b3", "b4", "b5", "b6")
 

@@ -13,6 +13,7 @@ const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
 const [ALL, ENOUGH, POWER] = [5, 3, 2]; // digits: more than any number has; as many as are left of one that has room for them; and of one with a power of ten
+const ALONG = [0, 1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]; // of what is left of a frame beside its name, from the left: where the name may be
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
 const [GENEROUS, LEADING] = [[15, 14, 13], 3]; // sizes of letters, if all cards of a player have room for them, and between their lines
 const STRETCHED = 2; // how many times as long or as high as it is a tensor of many cells may become
@@ -133,8 +134,8 @@ function pointsOf(box) {
 }
 
 /**
- * The name of a frame, inside it where neither card nor arrow is: from its left, all of it or what it says
- * of a body; or that from its right.
+ * The name of a frame, inside it where neither card nor arrow is: all of it or what it says of a body, at its
+ * left, at its right, or between them.
  * @param {Element} g @param {number} scale @param {Extent[]} cards @param {{x: number, y: number}[]} ways
  */
 function nameFrame(g, scale, cards, ways) {
@@ -143,10 +144,9 @@ function nameFrame(g, scale, cards, ways) {
   const [[left = 0], [top = 0], [wide = 0]] = ["x", "y", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
   const [edge, last] = [(4 * BRIEF.edge) / scale, name.split(": ").pop() ?? ""];
   const arm = name.includes(": ") && ARMS[last];
-  const places = (arm ? [[arm, 0], [arm, 1]] : [[name, 0], [name, 1], [last, 0], [last, 1]]).map(([word, end]) => {
-    const said = /** @type {string | Pair} */ (word);
+  const places = (/** @type {(string | Pair)[]} */ (arm ? [arm] : [name, last])).flatMap((said) => {
     const long = Math.max(...[said].flat().map(written)) / scale;
-    return { said, end, from: end ? left + wide - edge - long : left + edge, long };
+    return ALONG.map((part) => ({ said, end: Number(part === 1), from: left + edge + part * (wide - 2 * edge - long), long }));
   });
   const low = top + (BRIEF.line + (arm ? 3 : 2)) / scale;
   const fits = places.filter(({ long }) => long <= wide - edge);

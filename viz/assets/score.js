@@ -28,14 +28,18 @@ const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const [NUMBERED, OVERLAPPED] = [8, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
-const [LETTERS_OF_MARK, HALF_HIGH] = [[12, 11], 0.375]; // pixels of a number in a mark, and of them from its middle to its top: its corners lie in the circle, too
+const SMALL_NUMBER = 11; // pixels of the letters of a number beside its mark
+const [LETTERS_OF_MARK, HALF_HIGH] = [[12, SMALL_NUMBER], 0.375]; // pixels of a number in a mark, and of them from its middle to its top: its corners lie in the circle, too
 const [LARGER_MARK, OF_ROW] = [1.5, 0.6]; // times as large as others a mark may be for its number, and of its row
+const [BESIDE, HALO] = [2, 1]; // pixels from a mark to its number where that is beside it; and around the number
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
-const [COMB, TOOTH] = [3.5, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of them it takes
+const [COMB, TOOTH] = [3.5, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of it a mark takes
 const BANDED = { marks: 20, high: 10, font: 11 }; // marks of a band that says how many it has, at least; its height, at least; and of its letters, pixels
 const LONE = 5; // pixels of a mark that is in no band, where others are
+const LINKED = 4; // marks before one, to which it has a line if it reads them
+const PARTS = [...Array(19)].map((_, i) => (i + 1) / 20); // of such a line, where it may meet another mark
 const TURN = 24; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
 const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
@@ -96,7 +100,7 @@ function score(place, data, { hover }) {
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
     for (const one of staffs) one.draw(left, column, brief);
-    place.classList.toggle("mg-solid", !place.querySelector(".mg-note > :is(.mg-colours, text:not(:empty))"));
+    place.classList.toggle("mg-solid", !place.querySelector(".mg-note > :is(.mg-colours, text:not(:empty, .mg-beside))"));
     show(index);
   };
   const sized = new ResizeObserver(draw);
@@ -490,31 +494,67 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= from - 0.5 && note[5] <= end + 0.5);
     const ordered = within.toSorted((a, b) => a[5] - b[5] || back * (a[1] - b[1]));
     if (turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
-    for (const [look, read] of /** @type {[string, boolean][]} */ ([["", true], [" mg-next", false]])) {
-      const d = ordered.slice(1).flatMap((note, i) => (small || reads(ordered[i], note, data) === read ? [`M${spot(ordered[i])}L${spot(note)}`] : []));
-      if (d.length && (read || !small)) shape("path", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : look}`, d: d.join("") }, lines);
-    }
+    const d = ordered.flatMap((note, i) => operands(ordered.slice(Math.max(0, i - (small ? 1 : LINKED)), i).reverse(), note, at, data));
+    if (d.length) shape("path", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, d: d.join("") }, lines);
   }
   if (small) return dots(notes, at, past, phases);
   for (const note of notes) {
     if (drawnLarge(note)) at.own.set(note, numberOf(note, notes, at, data));
-    if (note[4] !== "gradient") mark(note, at, past, data);
   }
-  at.largest = Math.max(at.radius, ...[...at.own.values()].map(({ radius }) => radius));
+  if (!columns) numbersBeside(notes, at);
+  for (const note of notes) if (note[4] !== "gradient") mark(note, at, past, data);
+  at.largest = Math.max(at.radius, ...[...at.own.values()].map(({ text, radius, beside }) => radius + (beside ? BESIDE + HALO + measured(text, SMALL_NUMBER) : 0)));
 }
 
 /** The pairs of nodes that an arrow joins. @type {WeakMap<object, Set<string>>} */
 const JOINS = new WeakMap();
 
+/** These pairs; an arrow into a branch or a loop is one to its node, too. @param {Record<string, string[]>} edges */
+function pairsOf(edges) {
+  const onwards = new Map(Object.entries(edges).filter(([id]) => !/-l\d+$/.test(id)).map(([, [a, b]]) => [a, b]));
+  const owner = (/** @type {string} */ id) => {
+    while (id && ofBody(id)) id = onwards.get(id) ?? "";
+    return id;
+  };
+  return new Set(Object.values(edges).flatMap(([a, b]) => [b, owner(b)].flatMap((end) => [`${a} ${end}`, `${end} ${a}`])));
+}
+
+/** Whether a node is within a branch or a loop. @param {string} id */
+const ofBody = (id) => /-b\d+$/.test(id);
+
+/**
+ * The ways to a note from those before it that it reads, the last first, if they pass no other: straight, or around.
+ * @param {Note[]} before @param {Note} note @param {Place} at @param {Scored} data @returns {string[]}
+ */
+function operands(before, note, at, data) {
+  const [last] = before;
+  const next = last && (last[1] === note[1] || inBody(last, note)); // what it is added to, or what a loop runs next
+  const read = before.filter((one) => (next || !data.edges ? one === last : one[1] !== note[1] && !inBody(one, note)) && reads(one, note, data));
+  return read.flatMap((one) => {
+    const [[x, y], [u, v]] = [middle(one, at), middle(note, at)];
+    const others = next ? [] : before.filter((other) => other !== one).map((other) => middle(other, at));
+    const corner = [[(x + u) / 2, (y + v) / 2], [u, y], [x, v]].find(([p, q]) => others.every(([a, b]) => PARTS.every((t) => (
+      Math.hypot((1 - t) ** 2 * x + 2 * t * (1 - t) * p + t * t * u - a, (1 - t) ** 2 * y + 2 * t * (1 - t) * q + t * t * v - b) > at.radius + 1))));
+    return corner ? [`M${[x, y].map(tenths)}Q${[...corner, u, v].map(tenths)}`] : [];
+  });
+}
+
+/** @param {number} n */
+const tenths = (n) => n.toFixed(1);
+
+/** Whether one of two notes is within a branch or a loop, and neither an input. @param {Note[]} notes */
+const inBody = (...notes) => notes.every(([, , , , sort]) => sort !== "input") && notes.some(([, , , ids]) => ids.some(ofBody));
+
 /**
  * Whether of two notes one node reads the other; in a body what follows is what the branch or loop runs next.
  * @param {Note} one @param {Note} other @param {Scored} data
  */
-function reads([, , , some], [, , , others], { edges }) {
+function reads(one, other, { edges }) {
+  const [some, others] = [one[3], other[3]];
   if (!edges) return true;
-  const joins = JOINS.get(edges) ?? new Set(Object.values(edges).flatMap(([a, b]) => [`${a} ${b}`, `${b} ${a}`]));
+  const joins = JOINS.get(edges) ?? pairsOf(edges);
   JOINS.set(edges, joins);
-  return [...some, ...others].some((id) => /-b\d+$/.test(id)) || some.some((a) => others.some((b) => a === b || joins.has(`${a} ${b}`)));
+  return inBody(one, other) || some.some((a) => others.some((b) => a === b || joins.has(`${a} ${b}`)));
 }
 
 /** How often what follows on what turns from down to up. @param {Note[]} notes */
@@ -583,11 +623,10 @@ function joined(all, at, more, banded) {
   const line = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) => long.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`);
   for (const places of all) {
     const [[from, y], [to]] = [places[0], places[places.length - 1]];
-    const step = (to - from) / (places.length - 1 || 1);
-    if (places.length === 1 && banded) line(from - LONE / 2, to + LONE / 2, y);
-    else if (places.length === 1) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
+    const tooth = Math.min(LONE, smallestGap(places) * TOOTH) / 2;
+    if (places.length === 1 && !banded) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
     else if (blurred(places, at.column)) line(from - end, to + end, y);
-    else for (const [x] of places) line(x - (step * TOOTH) / 2 + Math.max(0, more), x + (step * TOOTH) / 2 - Math.max(0, more), y);
+    else for (const [x] of places) line(x - tooth, x + tooth, y);
   }
   return [[alone.join(""), 2 * at.radius], [long.join(""), bandHigh(at)]];
 }
@@ -595,12 +634,11 @@ function joined(all, at, more, banded) {
 /** How high bands are. @param {Place} at */
 const bandHigh = ({ radius, row }) => Math.max(2 * radius + 0.1, Math.min(BAND, row * 0.5));
 
-/** Whether the marks of a band are too close to be seen each, or not as far from each other. @param {[number, number][]} places @param {number} column */
-function blurred(places, column) {
-  const [from, to] = [places[0][0], places[places.length - 1][0]];
-  const step = (to - from) / (places.length - 1 || 1);
-  return step < Math.max(COMB, 1.5 * column) || places.some(([x], n) => Math.abs(x - from - n * step) > 1);
-}
+/** Whether two marks of a band are too close to be seen each. @param {[number, number][]} places @param {number} column */
+const blurred = (places, column) => smallestGap(places) < Math.max(COMB, 1.5 * column);
+
+/** How far the closest two marks of a band are from each other. @param {[number, number][]} places */
+const smallestGap = (places) => Math.min(Infinity, ...places.slice(1).map(([x], i) => x - places[i][0]));
 
 /** How many marks such bands are made of, at their ends. @param {[number, number][][]} all @param {Place} at @param {Element} parent */
 function countMarks(all, at, parent) {
@@ -622,16 +660,33 @@ const ringed = ([, , kind, , sort = "operator"], { radius }) => (kind !== "both"
 function numberOf(note, notes, at, data) {
   const [, , kind, ids, , step] = note;
   const known = held(ids[ids.length - 1], kind, step, data.nodes);
-  if (!known || known.bad || at.radius < DASHED || coded(data, known)) return { text: "", font: 0, radius: at.radius };
+  if (!known || known.bad || coded(data, known)) return { text: "", font: 0, radius: at.radius, beside: 0 };
   const text = /^(True|False)$/.test(known.short) ? known.short[0] : known.short.replace(/^\((.*)\)$/, (_, own) => (/,/.test(own) ? "…" : own)); // of several values no one
   const needs = (/** @type {number} */ font) => ringed(note, at) + (text.length > 1 ? Math.hypot(measured(text, font) / 2, HALF_HIGH * font) + 1 : 4.4);
   const [font, smaller] = LETTERS_OF_MARK;
-  if (needs(font) < at.radius) return { text, font, radius: at.radius };
+  if (at.radius >= DASHED && needs(font) < at.radius) return { text, font, radius: at.radius, beside: 0 };
   const [x, y] = middle(note, at);
   const near = notes.filter((other) => other !== note && drawnLarge(other)).map((other) => middle(other, at)).map(([u, v]) => Math.hypot(u - x, v - y)).filter(Boolean);
   const radius = Math.max(at.radius, needs(smaller));
   const room = Math.max(at.radius, Math.min(LARGER_MARK * at.radius, OF_ROW * at.row, ...near.map((far) => far / 2 - 1)));
-  return radius <= room ? { text, font: smaller, radius } : { text: "", font: 0, radius: at.radius };
+  return at.radius >= DASHED && radius <= room ? { text, font: smaller, radius, beside: 0 } : { text, font: 0, radius: at.radius, beside: 0 };
+}
+
+/** Numbers that have no room in their marks are beside them, right or left, where nothing else is. @param {Note[]} notes @param {Place} at */
+function numbersBeside(notes, at) {
+  const circles = notes.filter(({ 4: sort }) => sort !== "gradient").map((note) => ({ note, place: middle(note, at), radius: at.own.get(note)?.radius ?? Math.min(3, at.radius) }));
+  /** @type {[number, number, number][]} */
+  const taken = [];
+  for (const [note, own] of at.own) {
+    if (!own.text || own.font || at.row < SMALLEST) continue;
+    const [x, y] = middle(note, at);
+    const wide = measured(own.text, SMALL_NUMBER) + HALO;
+    const spans = [1, -1].map((side) => [side, x + side * (own.radius + BESIDE) - (side < 0 ? wide : 0)]);
+    const [side, from] = spans.find(([, left]) => left > at.left && left + wide < at.wide && taken.every(([a, b, row]) => row !== note[1] || left > b || left + wide < a)
+      && circles.every(({ note: other, place: [u, v], radius }) => other === note || u + radius < left || u - radius > left + wide || Math.abs(v - y) > radius + SMALL_NUMBER / 2)) ?? [0, 0];
+    own.beside = side;
+    if (side) taken.push([from, from + wide, note[1]]);
+  }
 }
 
 /**
@@ -645,15 +700,16 @@ function mark(note, at, parent, data) {
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${known?.bad ? " mg-note-bad" : ""}` }, parent);
   const inner = ringed(note, at);
   const around = inner && at.radius <= DOUBLE ? (at.radius < NUMBERED ? 0.6 : 1.2) : 0;
-  const { text, font, radius } = at.own.get(note) ?? { text: "", font: 0, radius: Math.min(3, at.radius) };
+  const { text, font, radius, beside } = at.own.get(note) ?? { text: "", font: 0, radius: Math.min(3, at.radius), beside: 0 };
   shape("circle", { cx, cy, r: radius + around }, g);
   const within = radius - inner;
   if (inner) shape("circle", { cx, cy, r: within }, g);
   if (at.radius < (inner ? DOUBLE : DASHED)) g.classList.add("mg-plain");
-  if (!drawnLarge(note) || !known || at.radius < DASHED) return;
+  if (beside) shape("text", { class: `mg-small-number mg-beside mg-beside-${beside > 0 ? "right" : "left"}`, x: cx + beside * (radius + around + BESIDE), y: cy + 4 }, g).textContent = text;
+  if (!drawnLarge(note) || !known || at.radius < DASHED || beside) return;
   const colours = coded(data, known).replace(/^\w/, "c"); // bars would be too low
   if (colours) {
     const inside = shape("g", { class: "mg-svg mg-colours", transform: `translate(${cx - within} ${cy - within})` }, g);
     shape("g", { class: `mg-swatch mg-of-${kind === "gradient" ? "grad" : "value"}` }, inside).innerHTML = swatch(colours, 2 * within, 2 * within);
-  } else shape("text", { x: cx, y: cy + 4, ...(font && font < LETTERS_OF_MARK[0] ? { class: "mg-small-number" } : {}) }, g).textContent = text;
+  } else shape("text", { x: cx, y: cy + 4, ...(font && font < LETTERS_OF_MARK[0] ? { class: "mg-small-number" } : {}) }, g).textContent = font ? text : "";
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -261,9 +261,8 @@ class Director:
             summary = replace(summary, origin=True)
             if not self.bad:
                 self.bad = caption = _nan_message(node, box.label, operands, value)
-        flows = {
-            self.edge_ids[i, k]: Flow(x) for k, x in enumerate(carried) if (i, k) in self.edge_ids
-        }
+        ways = self.edge_ids
+        flows = {ways[i, k]: Flow(x) for k, x in enumerate(carried) if (i, k) in ways}
         marks, self.given = (*self.given, *marks), ()
         frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(node)))
         track.values.append((frame, summary))
@@ -312,6 +311,13 @@ class Director:
         self.tracks[i].shares.append((frame, ()))
         self._keep(i, value)
 
+    def _into(self, owner: str, source: str) -> Iterator[str]:
+        """Yield the arrows from a node into the branch that ran, or into a loop."""
+        for e in reversed(self.picture.edges):
+            body = self.picture.owners.get(self.nodes[e.target].group)
+            if e.source == source and body == owner and self.tracks[e.target].values:
+                yield e.id
+
     def _keep(self, i: str, gradient: Any) -> None:
         """Note the gradient of a leaf, one of the results."""
         box = self.nodes[i]
@@ -344,7 +350,7 @@ class Director:
             before = operand(track.gradients[-1][1].text)
             flow = replace(flow, before=before, after=summarize(total).text)
         caption = share_caption(flow, part, source=self.nodes[s].label, name=self.nodes[i].label)
-        edge = self.edge_ids.get((s, index))
+        edge = self.edge_ids.get((s, index)) or next(self._into(s, i), None)
         flows = {edge: flow} if edge else {}
         frame = self.add(Frame(caption, (i,), flows, marks=(Mark(GRADIENT, i),), **code_of(source)))
         now, last = summarize(total), None if first else track.gradients[-1][1]

@@ -114,16 +114,13 @@ def _failed_graph(
     kind = Node if isinstance(known[0], Node) else Tensor
     drawn = picture([x for x in known if isinstance(x, kind)], names)
     nodes = tuple(replace(n, is_output=False) for n in drawn.nodes)
-    where = getattr(error, "defined", None)
     keys = [x.creator or x if isinstance(x, Tensor) else x for x in known]
     inputs = tuple(drawn.ids[key] for key in keys if key in drawn.ids)
-    line = where.label if where else ""
-    about = ("operator", op.name, "", "?")
-    box = PictureNode("failed", *about, inputs=inputs, line=line, title=op.title)
+    line, about = getattr(getattr(error, "defined", None), "label", ""), (op.name, "", "?")
+    box = PictureNode("failed", "operator", *about, inputs=inputs, line=line, title=op.title)
     edges = [PictureEdge(f"x{k}", source, box.id, k) for k, source in enumerate(inputs)]
     whole = Picture((*nodes, box), (*drawn.edges, *edges), drawn.kind, drawn.ids)
-    ran = frozenset(n.id for n in nodes) if kind is Tensor else frozenset()
-    return Failure(whole, box.id, ran)
+    return Failure(whole, box.id, frozenset(n.id for n in nodes if kind is Tensor))
 
 
 def _newest_graph(frames: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> Failure:

@@ -222,8 +222,7 @@ def replay_graph(
     drawn = picture(ends, new_names, bodies=True)
     reached = {e.node for e in contributed}
     own = [y for y in dict.fromkeys(sums) if y in {*leaves} - reached]
-    film = static_film(drawn, forward, contributed, runs, extra, problem, own)
-    return film.with_outputs(results)
+    return static_film(drawn, forward, contributed, runs, extra, problem, own).with_outputs(results)
 
 
 def numbers_of(run: Callable[[], Sequence[Any]], inputs: Sequence[Any]) -> Graph:

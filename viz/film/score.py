@@ -120,8 +120,7 @@ def with_final_counts(film: Film, calls: int) -> Film:
     constants = sum(node.kind == "constant" for node in film.picture.nodes)
     about = {"calls": calls, "built": ticks[BUILT], "ran": ticks[RUN], "constants": constants}
     done, last = row(f"done_{film.picture.kind}{'_once' * (calls == 1)}", **about), film.frames[-1]
-    ended = replace(last, caption=done, alone=last.plain)
-    return replace(film, frames=(*film.frames[:-1], ended))
+    return replace(film, frames=(*film.frames[:-1], replace(last, caption=done, alone=last.plain)))
 
 
 def aligned(scores: Sequence[Score]) -> list[Score]:

@@ -229,7 +229,8 @@ def played(
     if film.still and size == SIZES[1][0]:
         return still(film, prefix, drawn)
     states = on_cards(film, len(film.frames) - 1, drawn) if film.still else {}
-    compact = {SIZES[2][1]: 1, SIZES[1][1]: 2, SIZES[1][2]: 3, SIZES[2][2]: 3}.get(size, 0)
+    bodies = 3 * bool(drawn.owners)  # of which many are in sight
+    compact = {SIZES[2][1]: 1, SIZES[1][1]: 2, SIZES[1][2]: 3, SIZES[2][2]: 3}.get(size, bodies)
     low = (size != SIZES[1][0]) + (size == SIZES[2][0] and any(r.swatch for r in rooms.values()))
     rooms = {i: replace(room, low=low) for i, room in rooms.items()}
     bare = {i: replace(room, value=0, gradient=0) for i, room in rooms.items() if room.cells}

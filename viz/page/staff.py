@@ -6,7 +6,7 @@ What a step adds is a separate part, which stays: pictures are made of the diffe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from html import escape
 from itertools import pairwise
 from math import dist
@@ -105,7 +105,7 @@ class Staff:
             if note.sort not in ("constant", "gradient"):  # the tally counts what it needs
                 self.notes[note.step].append(note)
         self.held = {n.row: n.step for n in reversed(score.notes) if n.kind != "built"}  # at first
-        self.stairs = self._stairs()
+        self.stairs = self._stairs({(e.source, e.target) for e in film.picture.edges})
 
     def y(self, row: float) -> float:
         """Return the y of the middle of a row."""
@@ -161,16 +161,18 @@ class Staff:
         lit = f'<rect class="mg-lit" x="6" y="{y - 10:g}" width="{wide_:g}" height="20" rx="5"/>'
         return (lit if here else "") + text("mg-code", EDGE, y + 4, _short(label, wide_ - 10))
 
-    def _stairs(self) -> dict[int, list[tuple[str, Note, Note]]]:
-        """Return, by step, the pairs of marks that a phase connects."""
+    def _stairs(self, joins: Set[tuple[str, str]]) -> dict[int, list[tuple[str, Note, Note]]]:
+        """Return, by step, the marks of a phase of which one reads the other, or is in a loop."""
         found = defaultdict(list)
-        ends = [-1, *(phase.end for phase in self.score.phases)]  # its inputs come before it
-        for before, (kind, _, end) in zip(ends, self.score.phases, strict=False):
+        last = [-1, *(phase.end for phase in self.score.phases)]  # its inputs come before it
+        for before, (kind, _, end) in zip(last, self.score.phases, strict=False):
             down = -1 if kind == BACKWARD else 1
             there = (self.notes.get(k, ()) for k in range(before + 1, end + 1))
             within = [n for notes in there for n in sorted(notes, key=lambda n: down * n.row)]
             for one, other in pairwise(within):
-                found[other.step].append((kind, one, other))
+                ends = [(a, b) for a in one.nodes for b in other.nodes]
+                if any(a == b or "b" in a + b or {(a, b), (b, a)} & joins for a, b in ends):
+                    found[other.step].append((kind, one, other))
         return found
 
     def _step(self, k: int) -> str:

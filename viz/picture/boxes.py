@@ -121,8 +121,7 @@ class Picture:
         if not self.nodes:
             return row("graph_empty")
         path = row("alt_path", start=self.nodes[0].label, end=self.nodes[-1].label)
-        key = f"alt_{self.kind}"
-        return row(key, nodes=len(self.nodes), edges=len(self.edges), path=path)
+        return row(f"alt_{self.kind}", nodes=len(self.nodes), edges=len(self.edges), path=path)
 
     def with_tensors(self) -> Picture:
         """Return the picture with the result of each operator in its own box."""

@@ -12,7 +12,7 @@ from viz.picture.layout import FONTS
 from viz.picture.references import Reference
 
 STRAIGHT = "8"  # what is computed runs straight on; what is given joins from the side
-CLOSE = {"nodesep": "0.2", "pad": "0.05"}  # of compact cards
+CLOSE = {"nodesep": "0.2", "pad": "0.05"}, {"nodesep": "0.5", "pad": "0.05"}  # of compact cards
 INCH = 72  # pixels; a point of Graphviz is a pixel here
 
 
@@ -24,18 +24,19 @@ def dot(
     title: str = "",
     low: bool = False,
     references: Sequence[Reference] = (),
+    airy: bool = False,
 ) -> str:
     """Return the picture in the DOT language, with each node as large as its card.
 
     The cards' texts are in it, too, for readers; the ids are those of the picture.
-    low: it is as little high as it can be.
+    low: it is as little high as it can be; airy: compact cards are far from each other.
     """
     graph = graphviz.Digraph(
         graph_attr={
             "rankdir": rankdir,
             "nodesep": "0.2" if low else "0.3",
             "ranksep": str(ranksep),
-            **(CLOSE if any(card.room.compact for card in cards.values()) else {"pad": "0.17"}),
+            **(CLOSE[airy] if any(x.room.compact for x in cards.values()) else {"pad": "0.17"}),
             **({"label": _escaped(title), "labelloc": "t"} if title else {}),
             "fontname": FONTS,
         },

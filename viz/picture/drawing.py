@@ -235,7 +235,8 @@ def source(
     down, gap = _direction(picture, cards, width, high)
     low = not down and any(card.low for card in cards.values())
     rankdir = "TB" if down else "LR"
-    return dot(picture, cards, rankdir, gap / INCH, title, low, references(picture))
+    airy = down and width > 2 * high
+    return dot(picture, cards, rankdir, gap / INCH, title, low, references(picture), airy)
 
 
 def _direction(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler import Program
-from minigrad.control import SCAN, WHILE
+from minigrad.control import COND, SCAN, WHILE
 from minigrad.core import BaseNode, Spec, public_shape, show_shape
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
@@ -82,6 +82,7 @@ class _Builder:
         self.edges: list[PictureEdge] = []
         self.ids: dict[Any, str] = {}
         self.owners: dict[str, str] = {}
+        self.handed: set[tuple[str, int]] = set()  # operands that only go on to branches and loops
         self.called: Mapping[Node, str] = {}
         self.numbers = {"n": 0, "b": 0, "e": 0, "d": 0, "l": 0}
 
@@ -153,7 +154,7 @@ class _Builder:
             path = path if path not in self.owners else f"{path} ({target})"
             self.owners[path] = target
             skipped = len(sources) - len(body.inputs)  # the condition of a branch
-            entered = dict(zip(body.inputs, sources[skipped:], strict=False))
+            entered = {x: k for k, x in enumerate(body.inputs, skipped)}
             read = {x for n in body.nodes for x in n.inputs} | set(body.outputs)
             calls = Calls(body.nodes)
             for inner in body.nodes:
@@ -161,7 +162,9 @@ class _Builder:
                     continue  # what this body takes only because another one needs it
                 new = self.static(inner, (), path, "b", calls)
                 if inner in entered and skipped in (0, 1):
-                    self.connect(entered[inner], new, 0, "forward", inner)
+                    self.connect(sources[entered[inner]], new, 0, "forward", inner)
+                    if node.op in (*LOOPS, COND):
+                        self.handed.add((target, entered[inner]))
                 self.insides(inner, new, [self.ids[x] for x in inner.inputs])
             for index, result in enumerate(body.outputs):
                 self.connect(self.ids[result], target, -1 - index, "forward", result)
@@ -175,8 +178,8 @@ class _Builder:
                 self.connect(self.ids[result], self.ids[taken], 1, "loop", result)
 
     def done(self) -> Picture:
-        whole = Picture(tuple(self.nodes), tuple(self.edges), self.kind, self.ids, self.owners)
-        return grouped(whole)
+        own = (e for e in self.edges if (e.target, e.index) not in self.handed)
+        return grouped(Picture(tuple(self.nodes), tuple(own), self.kind, self.ids, self.owners))
 
 
 LOOPS = (WHILE, SCAN)

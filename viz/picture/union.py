@@ -62,5 +62,4 @@ def union(
     edges = {e.id: e for picture in pictures for e in picture.edges}
     ids = {key: i for picture in pictures for key, i in picture.ids.items()}
     owners = {path: i for picture in pictures for path, i in picture.owners.items()}
-    kind = pictures[0].kind
-    return Picture(in_order(nodes.values()), tuple(edges.values()), kind, ids, owners)
+    return Picture(in_order(nodes.values()), tuple(edges.values()), pictures[0].kind, ids, owners)

@@ -117,8 +117,7 @@ class _Rows:
             parts = [self._boxed(box, k) for k, box in self.framed[i]]
             frames[i] = parts[0], self._moved((name,), self.framed[i][0][0])[0]
             further[i] = tuple(parts[1:])
-        size = max(self.ends) + self.aside, self.lows[-1]
-        return Places(*size, nodes, edges, frames, further)
+        return Places(max(self.ends) + self.aside, self.lows[-1], nodes, edges, frames, further)
 
     def _parts(self, frame: Box) -> list[tuple[int, Box]]:
         """Return the part of a frame in each row: around the cards in it that are there."""

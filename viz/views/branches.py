@@ -242,12 +242,12 @@ def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: R
             fields = {"way": name, "line": before.text, "was": before.outcome, "now": now.outcome}
             facts.append(row("branches_turn", **fields))
         if key == "eager":
-            facts.append(row("branches_recorded", way=name, nodes=len(run.nodes), ran=lit))
+            facts.append(row("branches_tape", way=name, nodes=len(run.nodes), n=lit, ran=run.ran))
         elif key != "trace" and drawn is not None:
             nodes = {n.id for n in drawn.nodes}
             used, idle = len(nodes & run.nodes), len(nodes - run.nodes)
             told = "branches_idle" if idle else "branches_sizes"
-            facts.append(row(told, way=name, nodes=len(nodes), used=used, idle=idle, ran=lit))
+            facts.append(row(told, way=name, nodes=len(nodes), used=used, idle=idle, ran=run.ran))
             if run.steps:
                 steps = sum(run.steps.values())
                 loops.append(row("branches_loop", steps=steps, eager=eager.places.total()))

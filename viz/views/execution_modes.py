@@ -42,7 +42,7 @@ class Run:
     """What ran for one input: nodes of the picture with their values, and the result.
 
     places: how often each operation of the source ran; lines: those that were reached;
-    steps: of each loop, by node id.
+    steps: of each loop, by node id; ran: how often operators ran, each turn of a loop counted.
     """
 
     nodes: Set[str]
@@ -53,6 +53,7 @@ class Run:
     turn: tuple[Any, Any] | None = None  # a traced decision that goes the other way
     right: bool = True
     lines: Set[Location] = frozenset()
+    ran: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ def run_eager(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
         pictures.append(renamed(drawn, new))
         known = {new[drawn.ids[x]]: value for x, value in worth.items() if x in drawn.ids}
         places = Counter(place_of(e.node) for e in log.of_kind("built"))
-        runs.append(Run({*new.values()}, known, shown(result), places, lines=at))
+        ran = log.counts.run
+        runs.append(Run({*new.values()}, known, shown(result), places, lines=at, ran=ran))
     return Mode(union(*pictures), tuple(runs))
 
 
@@ -147,7 +149,7 @@ def static_graph(f: Callable[..., Any], example: tuple[Any, ...], names: list[st
 
 def run_static(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Mode:
     """Record what runs in a graph with placeholders of these names, for each input."""
-    drawn = _opened_up(graph)
+    drawn = picture(graph, bodies=True)
     runs = []
     for values in inputs:
         feeds = dict(zip(names, values, strict=True))
@@ -157,20 +159,11 @@ def run_static(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]
     return Mode(drawn, tuple(runs))
 
 
-def _opened_up(graph: Graph) -> Picture:
-    """Draw a graph with its bodies; what is only handed on to these has no arrow of its own."""
-    drawn = picture(graph, bodies=True)
-    handed = {e.source for e in drawn.edges if e.id[0] == "d"}
-    owners = {n.id: n.op == COND.name for n in drawn.nodes if n.id in drawn.owners.values()}
-    own = (e for e in drawn.edges if e.source not in handed or e.index < owners.get(e.target, 1e9))
-    return replace(drawn, edges=tuple(own))
-
-
 def run_called(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Mode:
     """Record what runs in the one graph of a traced or scripted function, for each input."""
     runs = []
     f(*map(Tensor, inputs[0]))  # a script has no graph before its first call
-    drawn = _opened_up(f.graph)
+    drawn = picture(f.graph, bodies=True)
     for values in inputs:
         tensors = [Tensor(x) for x in values]
         with mg.record(values=True) as log:
@@ -206,7 +199,7 @@ def _run_of(drawn: Picture, log: Recording, result: str) -> Run:
     opened = {path for e in events for path in _opened(drawn, e, steps)}
     handed = {n.id for n in drawn.nodes if n.group in opened and n.op == state.placeholder.name}
     places = Counter(place_of(e.node) for e in events if e.kind == "run")
-    return Run(values.keys() | handed, values, result, places, steps)
+    return Run(values.keys() | handed, values, result, places, steps, ran=places.total())
 
 
 def _opened(drawn: Picture, event: Event, steps: Mapping[str, int]) -> list[str]:
