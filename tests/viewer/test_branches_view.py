@@ -194,8 +194,7 @@ def test_a_loop_is_unrolled_beside_a_loop_that_counts() -> None:
     facts = [fact[0] for fact in board.scenes[3].facts]
     assert facts[0] == "eager: 9 nodes for this input; 9 operators run, 4 recorded"
     assert facts[2] == "script: 8 nodes for every input; 10 operators run", "the loop, and 9 in it"
-    assert facts[3].startswith("the loop in the graph made 4 steps with the same nodes; ")
-    assert facts[3].endswith("the dynamic graph recorded 4 operators")
+    assert facts[3] == "the loop in the graph made 4 steps with the same nodes"
     cells = [row[2][0] for row in board.sheet.rows]
     assert cells == ["0 !", "0.25 ✗", "0.75", "1.5 ✗"]
 

@@ -5,7 +5,7 @@ const NEAR = 0.71; // down to which small words still fit when they are written 
 const SIGNED = 11 / 16; // at which its sign and its value still have them where they stand
 const [MARGIN, SLIM, TIGHT] = [20, 8, 4]; // pixels of a box around its picture, of one on a board on a phone, and of a compact one there (film.css)
 const MOST = 4; // times its size
-const CLOSER = 1.35; // times its size, at most, at first, for a compact picture: its words are small
+const [CLOSER, FRAMED] = [1.35, 1.23]; // times its size, at most, at first, for a compact picture: its words are small; and for one with frames
 const ALONE = 1.2; // times its size, at most, at first, for a picture that stands beside no other, and in no player
 
 /**
@@ -68,7 +68,7 @@ function zoomable(box, shared, words) {
     const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
     if (!width || !room[0]) return 1;
     const around = tight() ? TIGHT : box.closest(".mg-small") ? SLIM : MARGIN;
-    return Math.min(compact() ? CLOSER : shared.alone() && !box.closest(".mg-film") ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
+    return Math.min(compact() ? (box.querySelector("g.cluster") ? FRAMED : CLOSER) : shared.alone() && !box.closest(".mg-film") ? ALONE : 1, (room[0] - around) / width, (room[1] - around) / height);
   };
   const tight = () => compact() && box.matches(".mg-on-phone");
   const compact = () => Boolean(box.querySelector(".mg-compact")); // its words have their size at each scale

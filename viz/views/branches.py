@@ -108,7 +108,7 @@ def branches(
             panels += [_panel(keys, tried[keys[0]], i, eager.runs[i]) for keys in alike]
             inputs_text = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
             caption = row("branches_step", inputs=inputs_text, results=_results(able, i))
-            facts = tuple(_facts(able, alike, i, eager.runs[i]))
+            facts = tuple(_facts(able, alike, i))
             if scenes:
                 pairs = zip(panels, scenes[-1].panels, strict=True)
                 panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
@@ -230,7 +230,7 @@ def _mark_baked(drawn: Picture, run: Run, eager: Run) -> dict[str, str]:
     return dict.fromkeys(surplus, "baked" if run.right else "wrong")
 
 
-def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: Run) -> list[Pair]:
+def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int) -> list[Pair]:
     """Count what is in each graph and what of it runs; once for loops that are alike."""
     facts, loops = [], []
     for keys in (keys for keys in alike if keys[0] in able):
@@ -249,8 +249,7 @@ def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int, eager: R
             told = "branches_idle" if idle else "branches_sizes"
             facts.append(row(told, way=name, nodes=len(nodes), used=used, idle=idle, ran=run.ran))
             if run.steps:
-                steps = sum(run.steps.values())
-                loops.append(row("branches_loop", steps=steps, eager=eager.places.total()))
+                loops.append(row("branches_loop", steps=sum(run.steps.values())))
     return [*facts, *dict.fromkeys(loops)]
 
 
