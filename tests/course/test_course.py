@@ -474,7 +474,7 @@ SPOKEN = [
 
 
 @pytest.mark.parametrize("path", SPOKEN, ids=lambda p: p.stem)
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 def test_a_lesson_does_the_same_in_each_language(path, monkeypatch):
     monkeypatch.setattr(messages.choose, "__code__", marked.__code__)
     monkeypatch.setitem(viz.bench.__kwdefaults__, "rounds", 5)

@@ -76,7 +76,7 @@ def results(
     return [y.data for y in ys], gradients, log
 
 
-@pytest.mark.cases(70)
+@pytest.mark.cases(35)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_samples_together_equal_samples_one_by_one(name: str, dtype: Any) -> None:

@@ -162,6 +162,7 @@ def names_are_whole(page: Page) -> None:
         assert page.evaluate(CUT) == [], width
 
 
+@pytest.mark.cases(1)
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
 def test_a_stroke_flows_through_both_graphs(

@@ -260,6 +260,7 @@ def test_the_first_page_speaks_both_languages_and_asks_nobody_else() -> None:
         assert "//" not in part.read_text("utf-8").replace("// ", ""), "an address"
 
 
+@pytest.mark.cases(1)
 @pytest.mark.browser
 @pytest.mark.parametrize("reader", ["zh-CN", "en-GB"])
 def test_the_first_page_speaks_one_language_until_the_other_is_chosen(

@@ -296,6 +296,7 @@ def fits_and_plays(page: Page, width: int) -> int:
     return films
 
 
+@pytest.mark.cases(1)
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("language", "theme", "rules"), [("en", "light", ()), ("zh", "dark", ("color-contrast",))]

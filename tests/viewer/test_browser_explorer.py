@@ -177,7 +177,7 @@ def test_what_is_hidden_at_first_is_whole_once_it_is_shown(
     assert page.evaluate(CARDS) == []
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_whole_model_is_on_the_first_screen(

@@ -45,7 +45,7 @@ EYES: dict[str, tuple[Any, dict[int, str]]] = {
 }
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("name", "step"), [(name, step) for name, (_, steps) in EYES.items() for step in steps]
 )
@@ -90,6 +90,7 @@ RESTS: dict[str, tuple[Any, int, int, str]] = {
 }
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", RESTS)
 def test_a_jump_brings_into_sight_what_the_step_is_about(
     name: str, page: Page, tmp_path: Path

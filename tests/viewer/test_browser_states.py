@@ -140,7 +140,7 @@ def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dic
     return found
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", PLAYERS)
 def test_a_page_shows_a_step_as_a_still_does(
     name: str, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

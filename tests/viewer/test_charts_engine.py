@@ -85,7 +85,7 @@ CHARTS = {
 }
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", CHARTS)
 def test_it_is_complete_in_both_languages(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name]()

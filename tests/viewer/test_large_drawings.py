@@ -168,7 +168,7 @@ def bare(drawn: Drawing) -> None:
 # ---- The bound on time ----------------------------------------------------------------------
 
 
-@pytest.mark.cases(9)
+@pytest.mark.cases(6)
 @pytest.mark.skipif(sys.platform == "win32", reason="the time of children is not told there")
 @pytest.mark.parametrize("engine", ["dot", "graphviz-pure"])
 @pytest.mark.parametrize("shape", SHAPES)

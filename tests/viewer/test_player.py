@@ -63,7 +63,7 @@ PLAYERS: dict[str, Callable[[], Player]] = {
 }
 
 
-@pytest.fixture(params=PLAYERS)
+@pytest.fixture(scope="module", params=PLAYERS)
 def player(request: pytest.FixtureRequest) -> Player:
     return PLAYERS[request.param]()
 

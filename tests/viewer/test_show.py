@@ -68,6 +68,7 @@ def test_both_graphs_give_the_same_bits(model: Any, inputs: list[Any]) -> None:
 WALKED = [op for op in REGISTRY.values() if op.name not in EFFECTS | MADE_BY_PASSES]
 
 
+@pytest.mark.cases(36)
 @pytest.mark.parametrize("op", WALKED, ids=str)
 def test_every_operator_is_stepped_through_both_ways(op: Op) -> None:
     """Also those without a gradient, which leave nothing on a tape, give their result."""
