@@ -31,6 +31,11 @@ NAMES = ("image", "linear1", "ReLU", "linear2", "softmax")
 WORDS: Mapping[str, tuple[str, str]] = {
     **BOTH_WAYS,
     "image": ("image", "图像"),
+    "thrown": ("{} graphs of {} operators, each thrown away", "{} 张图，各 {} 个算子，用完就扔"),
+    "kept": (
+        "{} graph of {} operators in {} layers, kept",
+        "{} 张图，{} 个算子分成 {} 层，一直保留",
+    ),
     "equal": ("✓ every number equal both ways, bit for bit", "✓ 两种方式的每个数逐位相同"),
     "alt": (
         "One network reads the digits 3, 5 and 8. The dynamic graph is built and run for each "
@@ -158,7 +163,8 @@ class Drawn:
             if last and dynamic:
                 gone = f'<g class="gone">{self.cards((k, values), "ran gone")}</g>'
                 found.append(_when(gone, self.at(start + 1)))
-        kept = self.say(*(("thrown", count) if dynamic else ("kept", 1)))
+        graph = made.built // count if dynamic else made.built, len(NAMES) - 1
+        kept = self.say(*(("thrown", count) if dynamic else ("kept", 1)), *graph)
         low = HEAD + 10 + self.high + 24
         found.append(_when(_words("b", SIDE, low, kept), self.at(self.columns)))
         return "".join([*found, *self.phases(made)])

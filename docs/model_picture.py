@@ -232,9 +232,7 @@ class Drawn:
             brought = picture(part.grad, "grad", at, y + 65, inner, 32)
             brought += _words("number grad b", right, y + 18, f"{part.grad['norm']:.2g}", "end")
             found.append(_when(halo, self.back(i), self.back(i) + PACE))
-        drawn = "".join([*found, _when(brought, self.back(i))])
-        # The blocks between the first and the last are alike: what differs stands out.
-        return f'<g class="alike">{drawn}</g>' if 2 < i < self.count - 4 else drawn
+        return "".join([*found, _when(brought, self.back(i))])
 
     def way(self, i: int) -> str:
         """Draw the arrows to the next card: green once it has run, orange for the gradient."""

@@ -201,7 +201,9 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
         assert texts == ["x", "x * x", "x * x + 3"]
         marks = "".join(svg for name, svg in side.items() if name.startswith("step"))
         assert marks.count('"mg-ran"') == 4, "two calls"
-        assert marks.count('"mg-passed"') == 8, "of each three contributions and the seed"
+        assert marks.count('"mg-passed"') == 6, "of each three contributions"
+        assert marks.count('"mg-dot-seed"') == 2, "and what each begins with, as in a player"
+        assert marks.count('"mg-dot-declared"') == (built == 2), "an input without a value"
         head = re.sub("<[^>]*>", "", side["head"])
         planned = " + 4 ∂ nodes" * (built == 2)  # which the gradients of a static graph need
         assert f"{built} built{planned} · 4 run · 6 passed back" in head
@@ -215,12 +217,12 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
     ]
     assert "mg-ring" in dynamic["step1"], "built and run at once"
     assert ["steps, not time" in side["head"] for side in (dynamic, static)] == [True, False]
-    assert "mg-born" in static["step1"], "only built"
+    assert "mg-born" in static["step2"], "only built"
     rings = [float(x) for x in re.findall(r'width="([\d.]+)"', dynamic["step1"])]
     assert rings[1] - rings[2] == pytest.approx(6), "its number has the inner one to itself"
     narrow = viz.animate(lambda x: x * x + 3, 2.0, seconds=2)
     narrow.width = 350
-    for step, looks in {1: ["mg-small-ring", "mg-dot-run"], 2: ["mg-small-ring"]}.items():
+    for step, looks in {1: ["mg-small-ring", "mg-dot-run"], 2: ["mg-dot-declared"]}.items():
         marks = narrow.scene.score.staffs[step - 1].notes[1]
         drawn = narrow.scene.score.staffs[step - 1]._mark(marks[0])
         assert re.findall("mg-(?:small|dot)[a-z-]*", drawn) == looks, "as in a player on a phone"
@@ -228,11 +230,12 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
 
 def test_the_key_explains_each_mark_that_is_seen() -> None:
     last = Moment(both().scene.steps - 1)
-    words = ["built", "build + run", "ran", "input", "gradient", "value", "this step"]
+    words = ["built", "build + run", "ran", "input", "∂ starts", "gradient", "value", "this step"]
     key = both().scene.parts(last, "en")["key"]
     assert re.findall(r">([^<]+)</text>", key) == [*words, "earlier call"]
     alone = small().scene.parts(Moment(small().scene.steps - 1), "en")["key"]
     assert re.findall(r">([^<]+)</text>", alone) == words[1:2] + words[3:]
+    assert key.count("mg-dot-declared") == 1, "a sign of its own, and the word of an input"
 
 
 def test_a_narrow_score_shortens_words_before_it_takes_signs() -> None:
@@ -241,6 +244,10 @@ def test_a_narrow_score_shortens_words_before_it_takes_signs() -> None:
     shown = scored(slim, slim.scene.steps - 1, 1)
     phases = [re.sub("<[^>]*>", "", svg) for name, svg in shown.items() if name[:5] == "phase"]
     assert phases == ["build", "∂", *2 * ["run", "back"]]
+    boxes = [re.search(r' x="([^"]+)".* width="([^"]+)"', shown[f"phase{i}"]) for i in range(3)]
+    sides = [(float(box[1]), float(box[1]) + float(box[2])) for box in boxes if box]
+    assert sides[1][1] - sides[1][0] == pytest.approx(16), "its sign has room"
+    assert sides[0][1] < sides[1][0] < sides[1][1] < sides[2][0], "and no neighbour lies on it"
     assert "+ 4 ∂ · 4 run" in re.sub("<[^>]*>", "", shown["head"])
 
 
@@ -345,18 +352,30 @@ def test_what_stands_still_has_the_end_and_nothing_of_the_way() -> None:
     end = both().still
     assert "animation" not in end
     assert "".join(ElementTree.fromstring(end).itertext()).endswith("equal, bit for bit")
-    assert re.findall(r">(∂ [^<]*)<", end) == 2 * ["∂ 10", "∂ 1", "∂ 1"]
+    assert re.findall(r'mg-grad"[^>]*>(∂ [^<]*)<', end) == 2 * ["∂ 10", "∂ 1", "∂ 1"]
 
 
-def test_on_a_phone_one_film_is_under_the_other_and_all_fits() -> None:
+def test_on_a_phone_both_films_are_seen_at_once() -> None:
     slim = viz.Animation(both().player, "en")
     slim.width = 350
-    (_, x, y), (_, u, v) = slim.scene.placed()
-    assert x == u
-    assert v > y + slim.scene.stages[0].height
+    (one, x, y), (_, u, v) = slim.scene.placed()
+    assert (y, u > x + one.width) == (v, True)
     assert slim.scene.width <= 366
-    shown = slim.scene.parts(Moment(slim.scene.steps - 1), "en")["verdict"]
-    assert shown.count("<text") == 2, "it takes two lines"
+    assert slim.scene.height < 690, "with a title and the languages no higher than the screen"
+    shown = slim.scene.parts(Moment(slim.scene.steps - 1), "en")
+    assert shown["verdict"].count("<text") == 2, "it takes two lines"
+    words = [re.findall(r">([^<]+)</text>", svg) for name, svg in shown.items() if "s0n" in name]
+    cards = [["3"], ["x", "5", "∂ 10"], ["×", "25", "∂ 1"], ["+", "28", "∂ 1"]]
+    assert sorted(x for x in words if x) == sorted(cards)
+
+
+def test_on_a_phone_films_that_are_too_wide_are_one_under_the_other() -> None:
+    slim = viz.animate(lambda x: x * 0.123456 + 3.14159, 2.0, language="en")
+    slim.width = 350
+    (one, x, y), (_, u, v) = slim.scene.placed()
+    assert x == u
+    assert v > y + one.height
+    assert slim.scene.width <= 366
 
 
 def test_an_svg_is_dark_where_it_is_asked_for() -> None:

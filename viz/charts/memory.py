@@ -120,7 +120,7 @@ def _draw(figure: mpl.Figure, planned: Planned, measured: Measured | None, i: in
     if measured is not None:
         _measured(use[0], measured, i)
         _draw_plan(use[1], planned, i)
-        if one_scale_fits(tops := [axes.get_ylim()[1] for axes in use]):
+        if max(tops := [axes.get_ylim()[1] for axes in use]) <= 3 * min(tops):  # none is flat
             for axes in use:
                 axes.set_ylim(0, max(tops))
     _arena(apart, planned, ends, i, each=True)
@@ -149,11 +149,6 @@ def _heights(planned: Planned, measured: Measured | None) -> list[float]:
 
 def _total_height(heights: Sequence[float]) -> float:
     return (sum(heights) + GAP * (len(heights) - 1)) / 0.77  # of a figure, matplotlib's margins off
-
-
-def one_scale_fits(tops: Sequence[float]) -> bool:
-    """Return whether one scale fits all: none would be too flat to read."""
-    return max(tops) <= 3 * min(tops)
 
 
 def _measured(axes: mpl.Axes, measured: Measured, i: int) -> None:

@@ -13,7 +13,6 @@ from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
 from viz.charts.caption import SPACED, axes_width, caption, folded, is_slim
 from viz.charts.chart import Chart, Row, heads
-from viz.charts.memory import one_scale_fits
 from viz.picture import mpl, theme
 from viz.picture.style import INK, TICK, TINTS
 from viz.words.text import Pair, listed, row, row_text
@@ -116,7 +115,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
     rows = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw=gaps)
     numbered, handed = set[int](), False
     for axes, panel, span in zip(rows[:, 0], panels, spans, strict=True):
-        width = max(spans) if one_scale_fits(spans) else span
+        width = max(spans) if max(spans) <= 3 * min(spans) else span
         scale, unit = (1e6, "µs") if width < 1e-3 else (1e3, "ms") if width < 1 else (1.0, "s")
         numbered |= _bars(axes, panel, path, width * scale, scale, numbers)
         schedule = panel.schedule

@@ -366,9 +366,7 @@ def _known_value(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
     if isinstance(key, tuple):
         node, index = key
         return [] if isinstance(node.inputs[index], Spec) else [node.inputs[index]]
-    if isinstance(key, Tensor):
-        return [key._array]
-    return [values[key]] if key in values else []
+    return [key._array] if isinstance(key, Tensor) else [values[key]] if key in values else []
 
 
 def _nan_message(node: BaseNode, name: str, operands: Sequence[Any], value: Any) -> Pair:

@@ -32,7 +32,6 @@ __all__ = [
     "Frame",
     "Summary",
     "Track",
-    "event_film",
     "failed_film",
     "static_film",
     "still_film",
@@ -72,15 +71,6 @@ def failed_film(picture: Picture, failed: str, error: Exception) -> Film:
     director.frames.clear()
     nodes = (x for x, i in picture.ids.items() if i == failed and isinstance(x, BaseNode))
     return director.failed(failed, next(nodes, None), error)
-
-
-def event_film(picture: Picture, events: Iterable[Event]) -> Film:
-    """Return the film of recorded events in the order in which they happened.
-
-    Gradient nodes of a static graph that are not in the picture are shown by their purpose: as
-    one step when they are built, and as contributions when they run.
-    """
-    return film_and_steps(picture, events)[0]
 
 
 def film_and_steps(picture: Picture, events: Iterable[Event]) -> tuple[Film, list[int]]:

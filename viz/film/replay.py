@@ -24,7 +24,7 @@ from minigrad.ops.parts import Parts, output
 from minigrad.static import Graph, Node, ancestors, without_listeners
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
-from viz.film.frames import Film, event_film, failed_film, static_film, stopped_film
+from viz.film.frames import Film, failed_film, film_and_steps, static_film, stopped_film
 from viz.picture.picture import bodies_of, picture
 from viz.words.text import choose, row
 
@@ -94,7 +94,7 @@ def _replayed(
         drawn = picture(again, new_names, bodies=True)
         events += log.events
         ids |= drawn.ids  # the nodes of each call are the same boxes
-    return event_film(replace(drawn, ids=ids), events).with_outputs(y._array for y in again)
+    return film_and_steps(replace(drawn, ids=ids), events)[0].with_outputs(y._array for y in again)
 
 
 def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
@@ -148,9 +148,7 @@ def _operand(
             new[x] = Tensor(x._array, x.requires_grad, x.name)
             new_names[id(new[x])] = names.get(id(x), "")
         return new[x]
-    if isinstance(x, Spec):
-        return Tensor(_kept(node, index), name=getattr(x, "name", None))
-    return x
+    return Tensor(_kept(node, index), name=getattr(x, "name", None)) if isinstance(x, Spec) else x
 
 
 def _kept(node: TapeNode, index: int) -> Any:

@@ -27,7 +27,7 @@ from viz.picture.theme import NAME, ROUND
 from viz.words.text import ROWS, Pair
 
 LEAST = 640  # pixels of one drawing, if there are so many: a column of text, in which it is
-GUTTER, SLIM = 28, 500  # between two drawings; width of all below which one is under the other, px
+GUTTER, SLIM = 28, 500  # between two drawings; width of all below which cards are smaller, px
 TITLE, LINE = 30, 18  # heights of a title and of a line of a caption, px
 LINES = 3  # of a caption, at most
 SHEET = 4  # by which the card of an earlier call is seen behind another, px
@@ -84,8 +84,9 @@ class Moment:
 class Scene:
     """One or two films of equal beginning, laid out once for all their steps.
 
-    width: pixels for all of it; on a phone, one film is under the other. bare: drawings alone,
-    without captions and score. Raises LayoutError where a film cannot be drawn.
+    width: pixels for all of it; on a phone, cards are smaller and have no captions beneath, or
+    one film is under the other. bare: drawings alone, without captions and score.
+    Raises LayoutError where a film cannot be drawn.
     """
 
     def __init__(
@@ -97,14 +98,17 @@ class Scene:
         bare: bool = False,
         language: str = "en",
     ) -> None:
-        self.stacked = width < SLIM and not bare
-        each = width if self.stacked else (width - GUTTER * (len(films) - 1)) // len(films)
+        slim, gutters = bool(width < SLIM and films[1:] and not bare), GUTTER * (len(films) - 1)
+        beside, each = SideBySide(films, links), (width - gutters) // len(films)
         least = 300 if bare or films[1:] else LEAST
-        beside = SideBySide(films, links)
         self.stages = [Stage(beside, i, each, least, language) for i in range(len(films))]
-        self.films, self.bare = films, bare
+        self.stacked = slim and sum(stage.width for stage in self.stages) + gutters > width
+        if self.stacked:
+            self.stages = [Stage(beside, i, width, least, language) for i in range(len(films))]
+        self.films, self.bare = films, bare or (slim and not self.stacked)
         self.steps = max(len(film.frames) for film in films)
-        self.caption_height = 0 if bare else max(s.caption_lines for s in self.stages) * LINE + 6
+        lines = max(stage.caption_lines for stage in self.stages)
+        self.caption_height = 0 if self.bare else lines * LINE + 6
         heights = [stage.height + self.caption_height for stage in self.stages]
         self.high = sum(heights) if self.stacked else max(heights)
         widths = [stage.width + GUTTER for stage in self.stages]
@@ -191,6 +195,9 @@ class Stage:
         self.film, self.prefix = film, prefix
         self.drawn = beside.drawn(number, film.first)
         among, rooms = beside.among(number, film.first, language)
+        if width < SLIM / 2:
+            bare = {"clock": 0, "plan": False, "low": 3}
+            rooms = {i: replace(r, value=max(r.value - 2, 0), **bare) for i, r in rooms.items()}
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
         self.drawing = Drawing(self.drawn, prefix, rooms, width, among)
         self.width = max(self.drawing.there.width, min(width, least))

@@ -19,19 +19,21 @@ from viz.picture.theme import SMALL
 from viz.words.text import ROWS, Pair
 
 WIDE, CELL = 620, 100  # pixels of a score that is wider than what is drawn, at most; of its steps
-ROW, MOST = 28, 224  # height of a row; of all rows of a film, at most, px
+ROW, LOW, MOST = 28, 20, 224  # height of a row, on a phone; of all rows of a film, at most, px
 MANY, DIAGONAL = 40, 130  # rows, of which the marks make diagonals; how high these are, px
 HEAD, AXIS, FOOT, PHASE = 28, 12, 40, 30  # heights above the rows, of their numbers, below, px
 READABLE, CODE = 14, 0.34  # height of a row with its code, px; the code's part of the width
-LARGEST, KEYED = 13, 8  # radius of a mark, and of one in the key, px
+LARGEST, KEYED, SIGN = 13, 8, 16  # radius of a mark, of one in the key; width of a phase, px
 RING, INNER = 1.6, 1.4  # from it to the ring of what was built and run at once, and to its edge
 NUMBERED = 7  # radius of a mark that can show a number, px: smaller ones are filled
 TICK = 34  # pixels from one number of the axis to the next, about
 DOT = 4  # radius of a mark, px: smaller ones are dots
 TALLIES = {BUILT: "tally_built", RUN: "tally_run", GRADIENT: "tally_gradient"}
-LOOKS = {"built": "mg-born", BOTH: "mg-ran", "run": "mg-ran", "given": "mg-given"}
+LOOKS = {"built": "mg-born", BOTH: "mg-ran", "run": "mg-ran", "declared": "mg-dot-declared"}
+LOOKS |= {"given": "mg-given", "seed": "mg-dot-seed"}
 FILLED = {"built": "mg-small-ring", BOTH: "mg-dot-run"}
 KEYS = {"built": "key_built", BOTH: "phase_both", "run": "key_ran", "given": "key_input"}
+KEYS |= {"declared": "", "seed": "key_seed"}  # one word for both of an input
 KEY_LINE, KEY_GAP = 20, 12  # height of a line of the key, and from one entry to the next, px
 PHASES = {BUILD: "mg-born", GRADIENTS: "mg-asked", "run": "mg-ran", BOTH: "mg-at-once"}
 PHASES[BACKWARD] = LOOKS["gradient"] = "mg-passed"
@@ -46,7 +48,8 @@ class Staffs:
         self.spoken = int(language == "zh")
         scores = aligned([score(film) for film in films])
         rows = max(len(made.rows) for made in scores)
-        self.row = DIAGONAL / rows if rows > MANY else min(ROW, MOST / max(rows, 1))
+        row = ROW if room >= WIDE else LOW
+        self.row = DIAGONAL / rows if rows > MANY else min(row, MOST / (rows or 1))
         self.readable = self.row >= READABLE
         longest = max((wide(row.label, SMALL) for made in scores for row in made.rows), default=0)
         self.left = EDGE + (min(longest + 20, CODE * width) if self.readable else 0)
@@ -85,8 +88,9 @@ class Staffs:
             keys += [("".join(_box("mg-given", x, -5, 14, 10, 2) for x in (3, 0)), 17, "key_anew")]
         x, y, found = float(EDGE), self.height + KEY_LINE / 2, ""
         for sign, width, name in keys:
-            said = text("mg-clock", width + 6, 4, ROWS[name][self.spoken])
-            room = width + 6 + wide(ROWS[name][self.spoken], SMALL)
+            word = ROWS[name][self.spoken] if name else ""
+            said = text("mg-clock", width + 6, 4, word)
+            room = width + 6 + wide(word, SMALL) - KEY_GAP * (not name)
             x, y = (x, y) if x + room <= self.width - EDGE else (EDGE, y + KEY_LINE)
             found += f'<g transform="translate({x:.0f},{y:.0f})">{sign}{said}</g>'
             x += room + KEY_GAP
@@ -121,7 +125,7 @@ class Staff:
         for k in range(self.staffs.steps):
             yield f"step{k}", self._step(k) if k <= step else ""
         for i, phase in enumerate(self.score.phases):
-            yield f"phase{i}", self._phase(*phase) if phase.start <= step else ""
+            yield f"phase{i}", self._phase(i) if phase.start <= step else ""
 
     def _rows(self) -> str:
         all_, y = self.staffs, self.y(-0.5) - 4
@@ -205,10 +209,14 @@ class Staff:
         within = (r - INNER * (kind == BOTH) + 0.5) * (r >= NUMBERED)
         return _look(kind, x, y, r) + said * (0 < dist(half, (0, 0)) < within)
 
-    def _phase(self, kind: str, start: int, end: int) -> str:
+    def _phase(self, i: int) -> str:
         """Return a phase with its name, in two lines or short or as a sign where room is scarce."""
         staffs, y = self.staffs, self.y(len(self.score.rows) - 0.5) + 6
-        left, width = staffs.x(start - 0.46), (end - start + 0.92) * staffs.column
+        kind, start, _ = self.score.phases[i]
+        wides = [(end - at + 0.92) * staffs.column for _, at, end in self.score.phases]
+        more = [max(0, SIGN - w) / 2 for w in wides]  # a short one takes it from those beside it
+        left = staffs.x(start - 0.46) - more[i] + sum(more[i - 1 : i])
+        width = wides[i] + 2 * more[i] - sum(more[i - 1 : i]) - sum(more[i + 1 : i + 2])
         word, short = (ROWS[f"phase_{x}"][staffs.spoken] for x in (kind, "backward_short"))
         signs = {BACKWARD: [[short], ["∂"]], GRADIENTS: [["∂"]]}.get(kind, [])
         ways = [[word], word.replace(" +", "\n+").split("\n"), *signs]
@@ -228,7 +236,8 @@ def _box(look: str, x: float, y: float, wide: float, high: float, round_: float)
 
 def _kind(note: Note) -> str:
     """Return how a note is marked, as of `LOOKS`."""
-    return "given" if note.sort == "input" and note.kind not in ("built", "gradient") else note.kind
+    of = {"built": "declared", "gradient": "gradient"}.get(note.kind, "given")  # of an input
+    return {"input": of, "seed": "seed"}.get(note.sort, note.kind)
 
 
 def _look(kind: str, x: float, y: float, r: float) -> str:

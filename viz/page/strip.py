@@ -24,8 +24,7 @@ def strip(films: Sequence[Film], links: Sequence[Mapping[str, str]]) -> str:
     for step, said in moments(films, sum(len(stage.drawn.nodes) for stage in scene.stages)):
         svg = scene.svg("".join(scene.parts(Moment(step), "").values()))
         shown.append(f"{bilingual(said, 'div')}{as_image(svg, both(said))}")
-    play = html("strip_play", "div") if len(films[0].frames) > 1 else ""
-    return play + "".join(shown)
+    return html("strip_play", "div") * (len(films[0].frames) > 1) + "".join(shown)
 
 
 def moments(films: Sequence[Film], cards: int = 0) -> list[tuple[int, Pair]]:

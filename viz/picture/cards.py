@@ -66,8 +66,9 @@ class CardSpace:
     plan: whether it may be there before it has a value. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
     low: its shape is in its first row, which makes it less high; 2 where groups of one number are
-    to look like pictures. swatch, back: whether its value and its gradient are pictures, beneath
-    which numbers are written where there is room for some; a low card of these has no other rows.
+    to look like pictures, 3 where none says its kind. swatch, back: whether its value and its
+    gradient are pictures, beneath which numbers are written where there is room for some; a low
+    card of these has no other rows.
     origin: whether it will be the first to have NaN or ∞. compact: it is as large as its words,
     1 with a short name before its numbers, 2 with each above them, 3 with the whole name of a
     parameter. cells: how many lines of numbers fit on the cells of its pictures, which are the
@@ -142,7 +143,7 @@ class Card:
     def rows(self) -> dict[str, int]:
         """The rows that there is room for, from the top, and how high each is."""
         room, high = self.room, ROWS_HIGH
-        bare = room.swatch or (room.low > 1 and self.kind == "group" and not self.shape)
+        bare = room.swatch or room.low > 1 + (self.kind != "group" or bool(self.shape))
         found = {} if room.low and bare and not room.origin else {"head": high["head"]}
         found["main"] = high["main"]
         if room.swatch:  # its shape is beside it
@@ -169,7 +170,7 @@ class Card:
             return self.like.size if self.like else self._compact[:2]
         room, languages = self.room, self.room.languages
         every = {*languages, "both"} if len(languages) > 1 else languages
-        head = max(map(self._head, every))
+        head = max(map(self._head, every)) * ("head" in self.rows)
         none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if room.plan else 0
         longest = row("card_both", step=88)
         clock = LARGER * max(wide(_half(longest, x), SMALL) for x in languages) if room.clock else 0
@@ -181,7 +182,8 @@ class Card:
         main = (max(sign, shape) if room.swatch else sign) + _word_width(aside)
         back = wide("∂ ", NAME) + _word_width(swatch.WIDE) if room.back else 0
         width = 2 * PAD + max(head, main, cells, shape, value, gradient, back, clock)
-        return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
+        width, high = max(width, 60 if room.low > 2 else 72), 16 + sum(self.rows.values())
+        return 2 * round(width / 2), 2 * round(high / 2)
 
     @cached_property
     def _compact(self) -> tuple[int, int, bool]:
@@ -361,9 +363,7 @@ def _em(c: str) -> float:
         return 1.0
     if c in NARROW:
         return 0.34
-    if c in WIDE:
-        return 0.92
-    return 0.7 if c.isupper() else 0.58
+    return 0.92 if c in WIDE else 0.7 if c.isupper() else 0.58
 
 
 def _half(pair: Pair, language: str) -> str:

@@ -31,12 +31,13 @@ def dot(
     The cards' texts are in it, too, for readers; the ids are those of the picture.
     low: it is as little high as it can be; airy: compact cards are far from each other.
     """
+    small = any(card.room.compact or card.room.low > 2 for card in cards.values())
     graph = graphviz.Digraph(
         graph_attr={
             "rankdir": rankdir,
             "nodesep": "0.2" if low else "0.3",
             "ranksep": str(ranksep),
-            **(CLOSE[airy] if any(x.room.compact for x in cards.values()) else {"pad": "0.17"}),
+            **(CLOSE[airy] if small else {"pad": "0.17"}),
             **({"label": _escaped(title), "labelloc": "t"} if title else {}),
             "fontname": FONTS,
         },

@@ -128,6 +128,8 @@ FILMED: tuple[Rule, ...] = (
     ("", "mg-stair-backward", _outline("grad", "none", 2)),
     ("", "mg-code", _words(SMALL, "ink")),
     ("mg-asked", "mg-card", _outline("grad", "none", 1.4, DASHES["dashed"])),
+    ("mg-dot-declared", "mg-card", _outline("soft", "none", 1.4, "3 2.4")),
+    ("mg-dot-seed", "mg-card", {**_outline("grad", "grad", 1.6), "fill-opacity": "0.24"}),
     ("mg-cover", "mg-card", _outline("none", "paper")),
     ("mg-ring", "mg-card", _outline("built", "paper", 2, "4 3")),
     ("mg-small-ring", "mg-card", _outline("built", "paper", 1.4, "2 1.8")),

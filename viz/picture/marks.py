@@ -24,8 +24,7 @@ def ran(picture: Picture, ids: Collection[str]) -> dict[str, str]:
 
 def note(kind: str, text: str) -> str:
     """Return the text in a marked node: the sign, if it has one, and a value, if any."""
-    sign = MARKS[kind].sign if kind and not MARKS[kind].worded else ""
-    return f"{sign} {text}".strip()
+    return f"{MARKS[kind].sign if kind and not MARKS[kind].worded else ''} {text}".strip()
 
 
 def states(

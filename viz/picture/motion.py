@@ -238,13 +238,10 @@ def _palette(images: Iterable[mpl.Image.Image]) -> list[int]:
         seen.update({color: n for n, color in image.getcolors(image.width * image.height) or []})
     found: list[tuple[int, ...]] = []
     for color, _ in seen.most_common():
-        if len(found) < COLORS and all(_distance(color, other) for other in found):
+        near = (max(abs(a - b) for a, b in zip(color, x, strict=True)) < APART for x in found)
+        if len(found) < COLORS and not any(near):
             found.append(color)
     return [part for color in found for part in color]
-
-
-def _distance(one: Sequence[int], other: Sequence[int]) -> bool:
-    return max(abs(a - b) for a, b in zip(one, other, strict=True)) >= APART
 
 
 def mp4(film: Scenes, dark: bool) -> bytes:

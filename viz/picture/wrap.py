@@ -31,9 +31,9 @@ def wrapped(there: Places, ends: Mapping[str, Ends], width: float, high: float) 
     if seen >= ENOUGH:
         return there
     whole = {i: box for i, (box, _) in there.frames.items() if box.width <= width}
-    gaps = [
-        x for x in _gaps([*there.nodes.values(), *whole.values()]) if _across(there, ends, x) <= FEW
-    ]
+    read = {(a, there.nodes[a].x, there.nodes[b].x) for a, b in ends.values()}  # across a cut
+    every = _gaps([*there.nodes.values(), *whole.values()])
+    gaps = [x for x in every if len({a for a, low, end in read if low < x < end}) <= FEW]
     for rows in range(2, len(gaps) + 2):
         made = _Rows(there, ends, whole, _cut_positions(gaps, there.width, rows)).places()
         now = _seen(made, width, high)
@@ -57,11 +57,6 @@ def _gaps(boxes: Sequence[Box]) -> list[float]:
             found.append((box.x + end) / 2)
         end = max(end, box.x + box.width)
     return found
-
-
-def _across(there: Places, ends: Mapping[str, Ends], x: float) -> int:
-    """Count the boxes that are read across a cut."""
-    return len({a for a, b in ends.values() if there.nodes[a].x < x < there.nodes[b].x})
 
 
 def _cut_positions(gaps: Sequence[float], width: float, rows: int) -> list[float]:

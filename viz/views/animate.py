@@ -35,6 +35,7 @@ PHONE, CALM = "(max-width: 744px)", "(prefers-reduced-motion: reduce), print"
 BROAD = """@media (min-width: {wide}px) {{ .mg-all, .mg-paper {{ transform: scale({scale}); }}
 .mg-paper {{ width: {wide}px; height: {high}px; }}
 .mg-score {{ transform: translate({x}px, {y}px); }} }}</style>"""
+CARD = "container-type:inline-size;border:1px solid #868f9e80;border-radius:14px;text-align:center"
 REST = 0.25  # of a step: how long what will travel stands where it begins
 
 
@@ -136,7 +137,7 @@ class Animation:
         wide, high = self.scene.broad
         name, size = f"mg-{wide}x{high}", f"width: {wide}px; height: {high}px"
         rule = assets.style(f"@container (min-width: {wide}px) {{ .{name} img {{ {size}; }} }}")
-        return f'<div class="{name}" style="container-type:inline-size">{rule}{shown}</div>'
+        return f'<div class="{name}" style="{CARD}">{rule}{shown}</div>'
 
     def _broad(self, file: str) -> str:
         """Let a file show the score beside the drawings where its image is wide enough."""

@@ -116,7 +116,8 @@ def ours_whole(
     obj: Any, inputs: Sequence[Any], fed: Sequence[Any], first: FirstView
 ) -> Explorer | None:
     """Return the explorer of our own graph, or of the one a function builds for these inputs."""
-    if isinstance(obj, (Graph, Node)) or _nodes(obj):
+    several = isinstance(obj, (list, tuple)) and obj and all(isinstance(x, Node) for x in obj)
+    if isinstance(obj, (Graph, Node)) or several:
         feed_dict, session = (*inputs, *fed[len(inputs) :])
         return graph_whole(obj, feed_dict, session, first)
     if not callable(obj) or isinstance(obj, Tensor):
@@ -126,10 +127,6 @@ def ours_whole(
     given = [np.asarray(getattr(x, "data", x)) for _, x in arrays]
     feed_dict = dict(zip(graph.placeholders, given, strict=True))
     return graph_whole(graph, feed_dict, None, first, name_of(obj))
-
-
-def _nodes(obj: Any) -> bool:
-    return isinstance(obj, (list, tuple)) and bool(obj) and all(isinstance(x, Node) for x in obj)
 
 
 def graph_whole(

@@ -23,7 +23,7 @@ from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
 from viz.explorer.explorer import Explorer
 from viz.film.foreign_film import other_film
-from viz.film.frames import Film, event_film, still_film, stopped_film
+from viz.film.frames import Film, film_and_steps, still_film, stopped_film
 from viz.film.replay import numbers_of_graph, numbers_of_tape, replay_graph, replay_tape
 from viz.film.score import with_final_counts
 from viz.page.player import Player
@@ -329,27 +329,23 @@ def _match_films(one: Film, other: Film) -> list[dict[str, str]]:
     return [found] if whole else []
 
 
-def _inside(node: Node) -> bool:
-    """Return whether a node belongs to a branch or a loop, which is drawn as one box."""
-    return isinstance(node.graph, Body) and node.graph.outer is not None
-
-
 def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
     """Return the film of a recording's dynamic nodes, and that of the static ones, if any."""
     nodes = [e.node for e in log.events if e.node is not None and e.kind != "contributed"]
     tape = [n for n in dict.fromkeys(nodes) if isinstance(n, TapeNode)]
-    graph = [n for n in dict.fromkeys(nodes) if isinstance(n, Node) and not _inside(n)]
+    graph = [n for n in dict.fromkeys(nodes) if isinstance(n, Node)]  # those of a body are in one
+    graph = [n for n in graph if not (isinstance(n.graph, Body) and n.graph.outer is not None)]
     films = []
     if tape or not graph:
         used = {x for n in tape for x in n.inputs if isinstance(x, TapeNode)}
         ends = {n for n in tape if n not in used}
-        films.append(event_film(tape_picture(tape, ends, [], names), log.events))
+        films.append(film_and_steps(tape_picture(tape, ends, [], names), log.events)[0])
     if graph:
         graph = _without_gradient_nodes(graph, log)
         read = {x for n in graph for x in n.inputs}
         graph.sort(key=lambda n: n.order)
         picture = graph_picture(graph, {n for n in graph if n not in read}, names)
-        films.append(event_film(picture, log.events))
+        films.append(film_and_steps(picture, log.events)[0])
     return [film.timed() for film in films] if len(films) > 1 else films
 
 
