@@ -205,6 +205,7 @@ def parted(half: str) -> tuple[str, str]:
     return (f"{begin}{answer}{end}" if answer else "", f"{begin}{rest}{end}" if rest else "")
 
 
+PRE = r'<div class="\s*highlight[^>]*><pre[^>]*>(?:<span></span>)?'
 MARKED = re.compile(
     "(<math>(?:(?!</math>).)*</math>[，。：；、！？）])"
 )  # no line begins with a mark
@@ -219,6 +220,7 @@ def alive(html: str) -> str:
     nbconvert leaves formulas to a script of the network, and a picture has no address of its own.
     """
     html = re.sub(r'<img [^>]*src="data:image/svg\+xml;base64,([^"]+)"[^>]*>', stacked, html)
+    html = hung(html)
     html = html.replace('href="pictures/digit.html"', 'href="../index.html"')
     html = re.sub(r'<a href="pictures/[^"]*">(.*?)</a>', AGAIN, html)
     pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>)", html, flags=re.DOTALL)  # code: odd places
@@ -231,6 +233,24 @@ def alive(html: str) -> str:
     pieces[::2] = (HYPHENED.sub(r'<span class="marked">\1</span>', p) for p in pieces[::2])
     pieces[::2] = (p.replace(" · ", "\N{NO-BREAK SPACE}· ") for p in pieces[::2])  # ends its line
     return "".join(pieces)
+
+
+def hung(html: str) -> str:
+    """Code whose long lines go on further to the right than they begin."""
+    return re.sub(f"(?s)({PRE})(.*?)(?=</pre>)", _hung, html)
+
+
+def _hung(found: re.Match[str]) -> str:
+    shown, around = found[1], ""  # the tags that are open where a line begins
+    for line in found[2].splitlines():
+        opened, text = list[str](), re.sub("<[^>]*>", "", line)
+        for tag in re.findall("<[^>]*>", around + line):
+            opened = opened[:-1] if tag.startswith("</") else [*opened, tag]
+        closed = "".join(f"</{re.findall('[a-z]+', tag)[0]}>" for tag in reversed(opened))
+        indent = len(text) - len(text.lstrip(" "))
+        shown += f'<span class="line" style="--in:{indent}">{around}{line}{closed}\n</span>'
+        around = "".join(opened)
+    return shown
 
 
 def stacked(found: re.Match[str]) -> str:
@@ -358,6 +378,7 @@ def page(
     )
     exporter.register_filter("alive", alive)
     exporter.register_filter("telling", telling)
+    exporter.register_filter("hung", hung)
     told = about(notebook, path, language, run)
     resources = {"page": told, "metadata": {"path": str(path.parent)}}
     html, _ = exporter.from_notebook_node(notebook, resources=resources)

@@ -111,6 +111,21 @@ def test_the_prose_is_of_one_language(made: Path, language: str) -> None:
     assert other not in re.findall("<title>(.*?)</title>", html)[0]
 
 
+def test_a_long_line_of_code_goes_on_further_right_than_it_begins() -> None:
+    lines = '<b>if</b> x:\n    <i>"""y\n    z"""</i>\n\n'
+    code = f'<div class=" highlight hl"><pre><span></span>{lines}</pre></div>'
+    made = pages.hung(code)
+    assert re.findall(r'--in:(\d)">(.*?)\n</span>', made, re.DOTALL) == [
+        ("0", "<b>if</b> x:"),
+        ("4", '    <i>"""y</i>'),
+        ("4", '<i>    z"""</i>'),
+        ("0", ""),
+    ]
+    assert re.sub("<[^>]*>", "", made) == re.sub("<[^>]*>", "", code), "it is copied as it was"
+    style = (ROOT / "docs" / "template" / "page.css").read_text("utf-8")
+    assert ".line { display: block; padding-left: calc((var(--in) + 4) * 1ch)" in style
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_font_has_every_letter_that_a_script_may_show(language: str) -> None:
     """The frames of branches get their words from the script; the page holds them nowhere else."""

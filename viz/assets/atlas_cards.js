@@ -215,15 +215,15 @@ function drawBypass({ pen, ink, time, size }, node, box) {
   const done = ran(node, time) >= 1;
   const top = box.y - (node.repeats ? 6 : 0);
   const [left, right] = [box.x + 16, box.x + box.w - 18];
-  const high = size.w < 500 ? 5 : 8; // on a phone other arrows are near
+  const high = size.w < 500 ? 5 : 10; // on a phone other arrows are near
   trace(c, [[left, top], [left, top - high], [right, top - high], [right, top]], high);
   c.strokeStyle = done ? ink.run : ink.built;
-  c.lineWidth = 1.5;
+  c.lineWidth = size.w < 500 ? 1.8 : 2.2;
   c.setLineDash(done ? [] : [5, 4]);
   c.stroke();
   c.setLineDash([]);
   c.beginPath();
-  c.arc(right, top, 6.5, 0, 7);
+  c.arc(right, top, 7, 0, 7);
   c.fillStyle = ink.paper;
   c.fill();
   c.stroke();

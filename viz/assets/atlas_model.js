@@ -143,9 +143,30 @@ function sumsInput(m, node) {
     const given = inner === first ? second : first;
     if (!within(inner)) return false;
     if (!within(given)) return computedFrom(m, node, inner, given);
+    if (hasShortcut(m, node, first, second)) return true;
     at = [first, second].find((x) => operators[x].op === "Add" && !operators[x].weights) ?? -1;
   }
   return false;
+}
+
+const LAYER = /conv|matmul|linear|einsum/i;
+
+/** Whether a module adds its input by way of a single layer, as a 1×1 convolution, to what two or more compute from it apart. @param {AtlasModel} m @param {AtlasNode} node @param {number} first @param {number} second */
+function hasShortcut({ data: { operators } }, node, first, second) {
+  const [one, other] = [first, second].map((op) => {
+    const [met, given] = [new Set(), new Set()];
+    for (let at, left = [op]; (at = left.pop()) !== undefined; )
+      if (at < node.a || at >= node.b) given.add(at);
+      else if (!met.has(at)) {
+        met.add(at);
+        left.push(...operators[at].reads);
+      }
+    const layers = [...met].filter((i) => operators[i].weights && LAYER.test(operators[i].op)).length;
+    return { met, given, layers };
+  });
+  const apart = ![...one.met].some((i) => other.met.has(i));
+  const alike = one.given.size === 1 && String([...one.given]) === String([...other.given]);
+  return apart && alike && Math.min(one.layers, other.layers) === 1 && Math.max(one.layers, other.layers) > 1;
 }
 
 /** Whether an operator in a module comes from a tensor, by way of weights. @param {AtlasModel} m @param {AtlasNode} node @param {number} op @param {number} tensor */

@@ -1,6 +1,7 @@
 // What is written on a card that is too small for its own words: as many of its name, its value and
 // its gradient as it has room for, at a size that can be read, whatever the scale.
 const LETTERS = 3; // of a name that is cut, at least
+const SQUEEZED = 1.12; // times as long as its room a name may be: narrower letters, none of them cut
 const SPARE = 14; // pixels that a number may be wider than its card
 const ROUNDED = 5; // beside the name of a reference, whose ends are round
 const PICTURED = 0.28; // scale from which swatches can be read
@@ -37,6 +38,7 @@ function shortened(text, wide) {
   const own = text.match(/\.([A-Za-z_]\w*)$/)?.[1] ?? less;
   const bare = own.replace(MARK, "");
   for (const one of [text, less, own, bare]) if (written(one) <= wide) return one;
+  if (written(bare) <= wide * SQUEEZED) return bare;
   for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end >= Math.max(LETTERS, text.length / 3); end--)
     if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
   return "";
@@ -141,7 +143,7 @@ function pointsOf(box) {
 function nameFrame(g, scale, cards, ways) {
   const text = /** @type {SVGElement} */ (g.querySelector(".mg-frame-name"));
   const name = (text.dataset.name ??= text.textContent ?? "");
-  const [[left = 0], [top = 0], [wide = 0]] = ["x", "y", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
+  const [[left = 0], [top = 0], [wide = 0], [tall = 0]] = ["x", "y", "width", "height"].map((part) => numbers(g.querySelector(".mg-frame"), part));
   const [edge, last] = [(4 * BRIEF.edge) / scale, name.split(": ").pop() ?? ""];
   const arm = name.includes(": ") && ARMS[last];
   const places = (/** @type {(string | Pair)[]} */ (arm ? [arm] : [name, last])).flatMap((said) => {
@@ -152,7 +154,8 @@ function nameFrame(g, scale, cards, ways) {
   const fits = places.filter(({ long }) => long <= wide - edge);
   const free = fits.filter(({ from, long }) => !cards.some((card) => card.left < from + long && card.right > from && card.top < low && card.bottom > top));
   const clear = [...free, ...fits].find(({ from, long }) => !ways.some(({ x, y }) => x > from - edge && x < from + long + edge && y > top && y < low));
-  const crowded = arm || !g.closest(".mg-far") ? (free[0] ?? fits[0]) : undefined; // a small name on a line can't be read
+  const lone = cards.filter((card) => card.left > left && card.right < left + wide && card.top > top && card.bottom < top + tall).length < 2; // its card says what it is
+  const crowded = arm || !(lone || g.closest(".mg-far")) ? (free[0] ?? fits[0]) : undefined; // a small name on a line can't be read
   const { said, end, from, long } = clear ?? crowded ?? { said: "", end: 0, from: left, long: 0 };
   if (typeof said === "string") text.textContent = said;
   else {
@@ -282,7 +285,7 @@ function brief(g, scale) {
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
   g.classList.toggle("mg-mute", !shown.length);
-  g.classList.toggle("mg-frameless", shown.some(({ text }) => written(text) > room + BRIEF.edge));
+  g.classList.toggle("mg-frameless", number > 0 && shown.some(({ text }) => written(text) > room + BRIEF.edge));
   for (const slot of slots) {
     setPlace(slot, "scale(0)");
     drawn(slot, false);
@@ -317,6 +320,8 @@ function brief(g, scale) {
     if (pair && !named) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
     if (name === "word") bilingual([became[0], became[1]], lettering);
     else lettering.textContent = text;
+    if (/sign|ref/.test(name) && !number && !larger && written(text) > room + BRIEF.edge)
+      for (const [part, value] of Object.entries({ textLength: room.toFixed(1), lengthAdjust: "spacingAndGlyphs" })) lettering.setAttribute(part, value);
   });
   places.forEach(({ x, y, down }, i) => {
     const middle = (y + (down * SWATCH_HIGH) / 2 - high / 2) * scale + BRIEF.font * 0.35;
