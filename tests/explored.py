@@ -19,8 +19,11 @@ def _line(number: int, text: str) -> tuple[SavedLine, int]:
     return SavedLine("theirs.py", number, text), 0
 
 
-def torch_like(blocks: int = 3, broken: bool = False) -> Captured:
-    """Modules in modules, as PyTorch has them; with `broken` the second block divides by zero."""
+def torch_like(blocks: int = 3, broken: bool = False, projected: bool = False) -> Captured:
+    """Modules in modules, as PyTorch has them; with `broken` the second block divides by zero.
+
+    projected: what a block adds goes through a layer of its own.
+    """
     build, rng = Builder(), np.random.default_rng(0)
     x = build.placeholder("x", rng.normal(size=(4, 8)).astype(np.float32))
 
@@ -40,6 +43,7 @@ def torch_like(blocks: int = 3, broken: bool = False) -> Captured:
         with build.at(build.entered([*path, "act: ReLU"]), _line(7, "y = relu(y)")):
             y = mg.relu(y)
         y = layer([*path, "down: Linear"], y, 8)
+        h = layer([*path, "shortcut: Linear"], h, 8) if projected else h
         with build.at(build.entered(path), _line(8, "return x + y")):
             if broken and i == 1:
                 y = y / (y - y)

@@ -543,6 +543,11 @@ def test_the_pieces_of_a_curve_have_the_names_of_their_modules(tmp_path: Path, o
     assert "@, cell" not in written(page, "mg-x-score"), "not before it is drawn"
 
 
+def projecting() -> Captured:
+    """Blocks of which each adds its input by way of one layer, as a 1×1 convolution."""
+    return torch_like(projected=True)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_module_that_adds_its_input_has_a_way_around_it(
     width: int, tmp_path: Path, one: Page
@@ -550,6 +555,7 @@ def test_a_module_that_adds_its_input_has_a_way_around_it(
     """A residual block doesn't look like a chain; a chain, a cell and a sum of branches do."""
     for model, adds in (
         (torch_like, True),
+        (projecting, True),
         (numbered, False),
         (recurrent, False),
         (jax_like, False),

@@ -8,6 +8,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import shapes
 from covering import covering
@@ -171,6 +172,37 @@ def test_small_layers_have_their_names_clear_of_cards_and_arrows(one: Page, tmp_
         names = one.locator(".mg-frame-name").all()
         assert {"linear1", "linear2"} <= {n.text_content() for n in names if n.is_visible()}
         assert one.evaluate(CLASHES) == []
+
+
+@pytest.mark.browser
+def test_a_long_name_is_narrower_on_a_phone_before_it_is_cut(one: Page, tmp_path: Path) -> None:
+    model = mg.nn.Sequential(mg.nn.Linear(64, 16), mg.nn.ReLU(), mg.nn.Linear(16, 10))
+    images = mg.tensor(np.ones((10, 64), np.float32), name="images")
+    loss = mg.cross_entropy(model(images), mg.tensor(np.arange(10), name="labels"))
+    path, narrower = viz.draw(loss).save(tmp_path / "a.html"), list[bool]()
+    for width in (390, 375, 360):
+        shapes.opened(one, path, width)
+        signs = one.locator(".mg-short-sign").all()
+        long = next(sign for sign in signs if sign.text_content() == "SoftmaxCrossEntropy")
+        narrower.append(long.get_attribute("lengthAdjust") == "spacingAndGlyphs")
+        sides = "e => e.getBoundingClientRect().width"
+        assert long.evaluate(sides) <= long.evaluate(f"e => ({sides})(e.closest('.node'))")
+        assert one.evaluate(CLASHES) == []
+    assert any(narrower), narrower
+
+
+@pytest.mark.browser
+def test_an_english_page_has_marks_as_narrow_as_its_letters(one: Page) -> None:
+    """The Chinese font has quotation marks that are as wide as a letter of Chinese."""
+    shapes.opened(one, saved("step"), 770)
+    wide = """lang => {
+      const made = document.querySelector('.mg-player').appendChild(document.createElement('span'));
+      Object.assign(made, { lang, textContent: '\u201c\u2026\u201d' });
+      made.style.cssText = 'position: absolute; font-size: 100px; display: inline !important';
+      return made.getBoundingClientRect().width;
+    }"""
+    assert one.evaluate(wide, "en") < 200
+    assert one.evaluate(wide, "zh") > 250
 
 
 @pytest.mark.browser
