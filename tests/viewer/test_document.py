@@ -154,7 +154,7 @@ TEXTS = """() => {
         if (parseFloat(style.fontSize) < 11) small.add(node.data);
         const code = around.closest('code, pre, .mg-code, .mg-row-name, .mg-line-now');
         families.add(`${code ? 'code' : 'words'}: ${
-            style.fontFamily.replaceAll('"', '')}`);
+            style.fontFamily.replaceAll('"', '').replace('Latin Marks, ', '')}`); // of English
     }
     return { small: [...small], families: [...families].sort() };
 }"""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from viz.film.film import Film, Flow
 from viz.film.states import on_cards
@@ -196,7 +196,7 @@ class Stage:
         self.drawn = beside.drawn(number, film.first)
         among, rooms = beside.among(number, film.first, language)
         if width < SLIM / 2:
-            bare = {"clock": 0, "plan": False, "low": 3}
+            bare: dict[str, Any] = {"clock": 0, "plan": False, "low": 3}
             rooms = {i: replace(r, value=max(r.value - 2, 0), **bare) for i, r in rooms.items()}
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
         self.drawing = Drawing(self.drawn, prefix, rooms, width, among)
