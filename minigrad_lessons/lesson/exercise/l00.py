@@ -5,16 +5,17 @@ from __future__ import annotations
 from minigrad_lessons.lesson.exercise.property import Property
 from minigrad_lessons.lesson.exercise.shrinking import Program, Rng
 
-CALLED = ("", "calls.append(v) or ")
 STEPS = ("Add +", "Mul *", "Sub -", "Div /")
 
 
-def random_steps(rng: Rng) -> str:
+def random_steps(rng: Rng) -> list[tuple[str, int]]:
+    return [(rng.choice(STEPS), rng.below(4)) for _ in range(1 + rng.below(4))]
+
+
+def steps_text(rng: Rng, steps: list[tuple[str, int]]) -> str:
     """Return a list of steps as text; one may divide by zero, or note that it is called."""
-    some = (rng.choice(STEPS).split() for _ in range(1 + rng.below(4)))
-    return ", ".join(
-        f'("{name}", lambda v: {rng.choice(CALLED)}v {sign} {rng.below(4)})' for name, sign in some
-    )
+    some = ((rng.choice(("", "calls.append(v) or ")), *step.split(), n) for step, n in steps)
+    return ", ".join(f'("{name}", lambda v: {call}v {op} {n})' for call, name, op, n in some)
 
 
 def with_call_list(line: str) -> str:
@@ -23,14 +24,15 @@ def with_call_list(line: str) -> str:
 
 
 def dynamic_program(rng: Rng) -> Program:
-    result = f"result = dynamic([{random_steps(rng)}], {rng.below(8) - 3})"
+    steps, x = random_steps(rng), rng.below(8) - 3
+    result = f"result = dynamic([{steps_text(rng, steps)}], {x})"
     return (with_call_list(result), "kind = type(result).__name__")
 
 
 def static_program(rng: Rng) -> Program:
-    numbers = [rng.below(8) - 3 for _ in range(rng.length(3))]
+    steps, numbers = random_steps(rng), [rng.below(8) - 3 for _ in range(rng.length(3))]
     return (
-        with_call_list(f"run = static([{random_steps(rng)}])"),
+        with_call_list(f"run = static([{steps_text(rng, steps)}])"),
         "count = len(EVENTS)",
         f"results = [run(x) for x in {numbers}]",
     )
