@@ -46,12 +46,13 @@ MEDIA = "@media all", "@media (prefers-color-scheme: dark)"
 # The branch that ran, as `viz.branches` shows it.
 TAKEN = "".join(RULE.format(*two, color=two[1]) for two in zip(MEDIA, TOKENS["run"], strict=True))
 UNUSED = State(classes=("mg-ghost",))  # an arrow along which no value went
+CARD = r'(?s)(<rect class="mg-card" width="([\d.]+)" height="([\d.]+)"[^>]*>)(.*?)</g>'
 WIDTHS = [WIDE]  # the last is that of the pictures being made
 RATIOS = Path(__file__).parents[1] / "notebooks" / "pictures" / "ratios.json"
 
 
 def control_flow() -> list[Part]:
-    """A Cond with both branches, in frames; on a phone these are drawn below it."""
+    """A Cond with both branches, in frames."""
     with mg.Graph():
         x = mg.placeholder("x", shape=())
         y = mg.cond(x > 0, lambda: 2 * x, lambda: x - 1)
@@ -62,14 +63,10 @@ def control_flow() -> list[Part]:
     )
     whole = film.view(film.picture.groups)
     arms = [{n.id for n in whole.nodes if n.group.endswith(arm)} for arm in ARMS]
-    if WIDTHS[-1] == WIDE:  # what enters the branches has no arrow to the Cond itself
-        inner = {e.target for e in whole.edges if e.id[0] == "d"} - {*chain(*arms)}
-        edges = (e for e in whole.edges if e.target not in inner or e.index < 1)
-        return [(said, _drawn(film, replace(whole, edges=tuple(edges)), idle=arms[1]))]
-    around = {n.id for n in whole.nodes} - arms[0] - arms[1]
-    told = ("It ran:", "运行了："), ("It did not run:", "没有运行：")
-    branches = (_drawn(film, whole.part(arm), idle=arms[1]) for arm in arms)
-    return [(said, _drawn(film, whole.part(around))), *zip(told, branches, strict=True)]
+    # What enters the branches has no arrow to the Cond itself.
+    inner = {e.target for e in whole.edges if e.id[0] == "d"} - {*chain(*arms)}
+    edges = tuple(e for e in whole.edges if e.target not in inner or e.index < 1)
+    return [(said, _drawn(film, replace(whole, edges=edges), idle=arms[1]))]
 
 
 def shapes() -> list[Part]:
@@ -272,12 +269,21 @@ def _drawn(
 ) -> str:
     """A graph as it is at the end, without clocks, no wider than a column of text.
 
-    idle: the nodes that did not run; of others without a value nothing is said.
+    idle: the nodes that did not run; of others without a value nothing is said. On a phone a
+    picture of such has low cards.
     """
+    low = bool(idle) and WIDTHS[-1] < WIDE
     rooms = card_spaces(film, picture, get_language())
     states = on_cards(film, len(film.frames) - 1, picture)
     for i in rooms:
-        rooms[i] = replace(rooms[i], clock=False, gradient=0, back=False)
+        rooms[i] = replace(
+            rooms[i],
+            clock=False,
+            gradient=0,
+            back=False,
+            compact=low,
+            value=rooms[i].value + 3 * (low and rooms[i].value > 0),
+        )
         states[i] = replace(states[i], clock=(), gradient="", back="")
         if not values:
             rooms[i] = replace(rooms[i], value=0, plan=False, swatch=False)
@@ -286,6 +292,8 @@ def _drawn(
         states[i] = replace(states[i], classes=("mg-born",))
     states |= {e.id: UNUSED for e in picture.edges if idle & {e.source, e.target}}
     svg = render(picture, "a", rooms, states, width=WIDTHS[-1])
+    if low:
+        svg = re.sub(CARD, _lowered, svg)
     for none, word in zip(ROWS["card_none"], ROWS["mark_ghost"], strict=True) if idle else ():
         svg = svg.replace(f">{none}<", f">{word}<")
     for arm, words in ARMS.items():
@@ -294,6 +302,21 @@ def _drawn(
         then = re.compile(f"(<title>{choose(ARMS['then'])}</title>.*?)</g>")
         svg = then.sub(lambda found: re.sub('class="', 'class="mg-taken ', found[0]), svg, count=1)
     return svg
+
+
+def _lowered(found: re.Match[str]) -> str:
+    """A card of one line: its sign, and its value or, of an operator, that it did not run."""
+    wide, high = (float(n) for n in found.groups()[1:3])
+    texts = dict(re.findall('<text class="(mg-sign|mg-value)"[^>]*>([^<]+)', found[4]))
+    if "mg-none" in found[4] and not texts["mg-sign"].isalnum():
+        texts["mg-none"] = choose(ROWS["mark_ghost"])
+    shown = "".join(
+        f'<text class="{kind}" x="{EDGE - 3 if kind == "mg-sign" else wide - EDGE + 3:g}" '
+        f'y="{high / 2 + 4.5:g}" text-anchor="{"start" if kind == "mg-sign" else "end"}" '
+        f'style="font-size:{SMALL - 1 if kind == "mg-none" else NAME}px">{word}</text>'
+        for kind, word in texts.items()
+    )
+    return f"{found[1]}{shown}</g>"
 
 
 def _svg(width: float, height: float, inside: str) -> str:

@@ -27,7 +27,7 @@ STYLE = Path(__file__).with_suffix(".css")
 FIRST, PACE = 0.8, 0.3  # before the first step, and of a step, in seconds
 ROWS = 8  # of cells at most
 LEVELS = 4  # steps of strength, above zero and below, as in the style
-HIGH, GUTTER = 108, 30  # of a card, and between two rows of cards, px
+HIGH, GUTTER = (108, 87), (30, 24)  # of a card, and between two rows of cards, px; on a phone
 LEAST, MOST = 0.01, 2.0  # on the axis of the curves
 TICKS = (0.01, 0.1, 1)
 SIZES = {"n_embd": 64, "n_layer": 12, "n_head": 4, "vocab_size": 200, "n_positions": 64}
@@ -144,15 +144,24 @@ class Drawn:
         self.made, self.width, self.across = made, width, across
         self.spoken = 1 if language == "zh" else 0
         self.phone = across < 5
+        self.high, self.gutter = HIGH[self.phone], GUTTER[self.phone]
+        self.cells = (self.high - 44) / 2  # of each picture on a card
         self.gap = 14 if self.phone else 20
         self.side = 12
         self.inset = self.side + (6 if self.phone else 16)  # room for what goes round a row
         self.wide = (width - 2 * self.inset - (across - 1) * self.gap) / across
         self.count = len(made.parts)
+        # Each card: its name, the parts it stands for, from the first to the last.
+        self.cards = [(part.name, i, i) for i, part in enumerate(made.parts)]
+        if self.phone:  # the blocks between the first and the last are alike: one card for them
+            between = [i for i, part in enumerate(made.parts) if part.name.startswith("h.")][1:-1]
+            i, last = between[0], between[-1]
+            name = f"{made.parts[i].name}–{made.parts[last].name}"
+            self.cards[i : last + 1] = [(name, i, last)]
         # The loss is where it turns round; tokens get no gradient.
         self.columns = 2 * self.count - 1
-        self.head = 74 if self.phone else 46
-        self.rows = -(-self.count // across)
+        self.head = 69 if self.phone else 46
+        self.rows = -(-len(self.cards) // across)
         self.plan = self.side if self.phone else 78  # where the score begins
         self.axis = self.plan + (46 if self.phone else 66)  # and, after what was built, its runs
 
@@ -160,10 +169,12 @@ class Drawn:
         pair = WORDS.get(key, (key, key))
         return escape(pair[self.spoken].format(**self.made.fields, **SIZES))
 
-    def spot(self, i: int) -> tuple[float, float]:
+    def spot(self, k: int) -> tuple[float, float]:
         """The left upper corner of a card."""
-        row, column = divmod(i, self.across)
-        return self.inset + column * (self.wide + self.gap), self.head + row * (HIGH + GUTTER)
+        row, column = divmod(k, self.across)
+        return self.inset + column * (self.wide + self.gap), self.head + row * (
+            self.high + self.gutter
+        )
 
     def ran(self, i: int) -> float:
         return FIRST + PACE * i
@@ -172,10 +183,10 @@ class Drawn:
         return FIRST + PACE * (2 * self.count - 2 - i)
 
     def svg(self) -> str:
-        top = self.head + self.rows * (HIGH + GUTTER) - 8
+        top = self.head + self.rows * (self.high + self.gutter) - (12 if self.phone else 8)
         score, high = self.score(top)
         title = _words("b title", self.side, 27, self.say("title"))
-        low = 59 if self.phone else 27
+        low = 55 if self.phone else 27
         about = _words(
             "soft",
             self.side if self.phone else self.side + (212 if not self.spoken else 152),
@@ -190,8 +201,8 @@ class Drawn:
         )
         tally = _when(_words("soft", self.width - self.side, low, told, "end"), self.back(0))
         right = _words("b right", self.side, high - 12, self.say("right"))
-        cards = "".join(map(self.card, range(self.count)))
-        ways = "".join(map(self.way, range(self.count - 1)))
+        cards = "".join(map(self.card, range(len(self.cards))))
+        ways = "".join(map(self.way, range(len(self.cards) - 1)))
         size = f'width="{self.width}" height="{high:g}" viewBox="0 0 {self.width} {high:g}"'
         return (
             f'<svg class="model" {size} role="img"><title>{self.say("alt")}</title>'
@@ -201,48 +212,59 @@ class Drawn:
 
     def shapes(self) -> str:
         """What all cards have in common: their outline, and the halo around it."""
-        outlines = ("card", 0, self.wide, HIGH), ("halo", -3.5, self.wide + 7, HIGH + 7)
+        outlines = ("card", 0, self.wide, self.high), ("halo", -3.5, self.wide + 7, self.high + 7)
         return "".join(
             f'<rect id="{name}" x="{at}" y="{at}" width="{wide:g}" height="{high:g}" rx="8"/>'
             for name, at, wide, high in outlines
         )
 
-    def card(self, i: int) -> str:
+    def card(self, k: int) -> str:
         """Draw a card: a plan, then its value, then its gradient; a halo marks "now"."""
-        part, (x, y) = self.made.parts[i], self.spot(i)
+        called, first, i = self.cards[k]
+        part, (x, y) = self.made.parts[i], self.spot(k)
         box = f'href="#card" x="{x:g}" y="{y:g}"/>'
-        name = _words("b", x + 9, y + 18, self.say(part.name))
+        name = _words("b", x + 9, y + 18, self.say(called))
         inner, at, right = self.wide - 18, x + 9, x + self.wide - 9
         if i == self.count - 1:
             seen = _words("b large", at, y + 50, f"{part.value['mean']:.3g}")
         else:
-            seen = picture(part.value, "value", at, y + 26, inner, 32)
+            seen = picture(part.value, "value", at, y + 26, inner, self.cells)
         if not i:
-            seen += _words("soft", at, y + 80, self.say("of"))
+            seen += _words("soft", at, y + self.high - (16 if self.phone else 28), self.say("of"))
         gave = f'<use class="card {"ran" if i else "given"}" {box}{seen}'
         plan = _when(f'<use class="card" {box}', 0, self.ran(i))
         found = [plan, _when(gave, self.ran(i)), name] if i else [gave, name]
         halo = f'<use class="halo" href="#halo" x="{x:g}" y="{y:g}"/>'
-        found.append(_when(halo, self.ran(i), self.ran(i) + PACE) if i else "start")
+        found.append(_when(halo, self.ran(first), self.ran(i) + PACE) if i else "start")
         if part.grad is None:
             return "".join(found)
         if i == self.count - 1:  # its gradient is 1, and with it the way back begins
-            brought = _words("number grad b", at, y + 80, f"∂ {part.grad['norm']:.2g}")
+            brought = _words(
+                "number grad b",
+                at,
+                y + self.high - (16 if self.phone else 28),
+                f"∂ {part.grad['norm']:.2g}",
+            )
         else:
-            brought = picture(part.grad, "grad", at, y + 65, inner, 32)
+            brought = picture(part.grad, "grad", at, y + 33 + self.cells, inner, self.cells)
             brought += _words("number grad b", right, y + 18, f"{part.grad['norm']:.2g}", "end")
-            found.append(_when(halo, self.back(i), self.back(i) + PACE))
+            found.append(_when(halo, self.back(i), self.back(first) + PACE))
         return "".join([*found, _when(brought, self.back(i))])
 
-    def way(self, i: int) -> str:
+    def way(self, k: int) -> str:
         """Draw the arrows to the next card: green once it has run, orange for the gradient."""
-        (x, y), (u, v) = self.spot(i), self.spot(i + 1)
-        right, low, high = x + self.wide, y + HIGH / 2 + 6, y + HIGH / 2 - 5
+        (x, y), (u, v), i = self.spot(k), self.spot(k + 1), self.cards[k][2]
+        right, low, high = x + self.wide, y + self.high / 2 + 6, y + self.high / 2 - 5
         if v == y:
             there, back = f"M{right:g} {low:g}H{u - 5:g}", f"M{u:g} {high:g}H{right + 5:g}"
         else:  # round the end of the row, into the next
             far = 4 if self.phone else 7
-            out, into, between, down = right + far, u - far - 7, y + HIGH + GUTTER / 2, v - y
+            out, into, between, down = (
+                right + far,
+                u - far - 7,
+                y + self.high + self.gutter / 2,
+                v - y,
+            )
             there = f"M{right:g} {low:g}H{out:g}V{between - 3:g}H{into:g}V{low + down:g}H{u - 5:g}"
             back = f"M{u:g} {high + down:g}H{into + 6:g}V{between + 3:g}"
             back += f"H{out + 6:g}V{high:g}H{right + 5:g}"
@@ -256,10 +278,10 @@ class Drawn:
 
     def legend(self) -> str:
         """Explain in the place after the last card what is seen on one."""
-        x, y = self.spot(self.count)
+        x, y = self.spot(len(self.cards))
         found, beside = "", 38
         for k, look in enumerate(("value", "grad", "norm")):
-            low = y + 34 + 28 * k
+            low = y + (22 + 26 * k if self.phone else 34 + 28 * k)
             sign = _words("number grad b", x, low, "1.2")
             if look != "norm":
                 sign = "".join(
@@ -273,7 +295,7 @@ class Drawn:
     def score(self, top: float) -> tuple[str, float]:
         """Draw the score, a row for each card, and two curves; return it and where it ends."""
         left, step = self.axis, (self.width - self.side - self.axis) / self.columns
-        row = 5 if self.phone else 6
+        row = 4 if self.phone else 6
         end = top + row * self.count
         middle = left + step * self.count
         far = left + step * self.columns
@@ -297,7 +319,7 @@ class Drawn:
             shown = _rect(f"phase {look}", start, end + 8, stop - start, 26) + word
             begins = {"run": FIRST, "back": self.back(self.count - 2)}.get(look)
             found.append(_when(shown, begins) if begins else shown)
-        high, base = end + 72, end + 142
+        high, base = (end + 68, end + 126) if self.phone else (end + 72, end + 142)
         for tick in TICKS:
             y = height(tick, high, base)
             found.append(f'<path class="hair" d="M{left:g} {y:.1f}H{far:g}"/>')

@@ -144,7 +144,18 @@ def test_of_two_branches_the_one_that_ran_is_green() -> None:
             assert green == ["", arm]
             assert f".mg-taken {{ stroke: {TOKENS['run'][0]}; }}" in svg
             pale = re.findall('class="edge [^"]*mg-ghost', svg)
-            assert len(pale) == (2 if "phone" in name else 4), "what no value went along"
+            assert len(pale) == 4, "what no value went along"
+
+
+def test_on_a_phone_an_opening_is_whole_on_the_first_screen() -> None:
+    for name in ("control_flow", "gpt2"):
+        for language in ("en", "zh"):
+            svg = (PICTURES / f"{name}_phone_{language}.svg").read_text("utf-8")
+            wide, high = (int(n) for n in re.findall(r'(?:width|height)="(\d+)"', svg)[:2])
+            assert high * 390 / wide <= 690, "below the bar and a heading of two lines"
+            if name == "gpt2":
+                assert ">h.1–h.10</text>" in svg
+                assert ">h.5</text>" not in svg
 
 
 @pytest.mark.browser
