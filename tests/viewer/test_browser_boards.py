@@ -362,6 +362,16 @@ def test_on_a_phone_cards_have_their_values_and_words_unfold(name: str, page: Pa
     assert words.get_by_role("button").count() == 0, "all of it is there"
 
 
+@pytest.mark.parametrize("name", ["branches", "branches loop"])
+def test_beside_code_and_numbers_details_are_whole_in_a_notebook(name: str, page: Page) -> None:
+    page.set_viewport_size({"width": 770, "height": 780})
+    for language in ("en", "zh"):
+        opened(page, views.saved(name), language)
+        cut = "box => box.scrollHeight - box.clientHeight"
+        assert page.locator(".mg-facts").evaluate(cut) == 0, language
+        assert page.locator(".mg-sheet").evaluate(cut) == 0, language
+
+
 @pytest.mark.usefixtures("english")
 def test_a_replay_begins_with_the_first_step(page: Page) -> None:
     opened(page, views.saved("passes"))
