@@ -255,7 +255,7 @@ CHARTS: dict[str, Maker] = {
         LOSSES, title=("Loss", "损失"), x=("step", "步"), y=("loss", "损失")
     ),
     "memory": lambda: viz.memory(reusing()),
-    "schedule": lambda: viz.schedule(program(), costs=lambda node: 1.0),
+    "schedule": lambda: viz.schedule(program(), costs=lambda node: 1.0 + (node.name == "Exp")),
     "ratios": ratios,
     "regimes": lambda: lessons.regimes(
         {

@@ -471,6 +471,7 @@ def test_a_ratio_has_its_name_beside_it_in_both_languages() -> None:
         axes = drawn(chart, i).axes[0]
         beside = axes.texts[:3]
         assert [t.get_text() for t in beside] == words
+        assert ("static / theirs", "静态图 / theirs")[i] in axes.get_xlabel(), "of what to what"
         assert {t.xy[1] for t in beside} == {0}, "at the height of its dot"  # type: ignore[attr-defined]
         low, high = axes.get_xlim()
         assert low < 0.4

@@ -70,7 +70,7 @@ TITLES = {
         "Sharing buffers: 192 B instead of 320 B",
         "共用缓冲区：从 320 B 减少到 192 B",
     ),
-    "schedule": ("2 devices: 2 s instead of 3 s", "2 个设备用 2 s，一个设备要 3 s"),
+    "schedule": ("2 devices: 3 s instead of 4 s", "2 个设备用 3 s，一个设备要 4 s"),
     "images": ("12 images of 8 × 8 pixels", "12 张 8 × 8 像素的图像"),
     "table": ("x*x + 3 and its gradient", "x*x + 3 及其梯度"),
     "predict": ("L00.3: What does print(x.grad) show?", "L00.3：print(x.grad) 会显示什么？"),

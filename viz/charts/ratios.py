@@ -146,7 +146,7 @@ def _draw(
     points: dict[str, Any] = {"textcoords": "offset points", "size": TICK}
     both = found[0].side, found[0].against
     sides = [*map(mode_of, both)]
-    modes = all(sides) and len({x.label for x in found}) == 1  # each half is that of a mode
+    modes = (same := len({x.label for x in found}) == 1) and all(sides)  # each half is a mode's
     tints = [TINTS[side][0] if modes else card for side in sides]
     shades = [MODES[side][0] if modes else soft for side in sides]
     names = [n[i] if not k or n != words[k - 1][0] else "" for k, (n, _) in enumerate(words)]
@@ -190,6 +190,6 @@ def _draw(
     axes.xaxis.set_minor_locator(mpl.NullLocator())
     axes.grid(visible=False)
     axes.set_ylim(low + 0.4, -top - (0.4 + above[0] if slim else 0.12))
-    axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel(row("chart_ratio_axis")[i])
+    key, of = "chart_ratio_axis_of" if same else "chart_ratio_axis", map(mode_name, both)
+    axes.set(yticks=[], xlabel=row(key, sides=" / ".join(name[i] for name in of))[i])
