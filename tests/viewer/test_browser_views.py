@@ -20,6 +20,7 @@ import minigrad as mg
 import minigrad_lessons as lessons
 import viz
 from viz.charts.chart import PHONE
+from viz.page.document import write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -192,17 +193,17 @@ def test_a_long_name_is_narrower_on_a_phone_before_it_is_cut(one: Page, tmp_path
 
 
 @pytest.mark.browser
-def test_an_english_page_has_marks_as_narrow_as_its_letters(one: Page) -> None:
+def test_an_english_page_has_marks_as_narrow_as_its_letters(one: Page, tmp_path: Path) -> None:
     """The Chinese font has quotation marks that are as wide as a letter of Chinese."""
-    shapes.opened(one, saved("step"), 770)
-    wide = """lang => {
-      const made = document.querySelector('.mg-player').appendChild(document.createElement('span'));
-      Object.assign(made, { lang, textContent: '\u201c\u2026\u201d' });
-      made.style.cssText = 'position: absolute; font-size: 100px; display: inline !important';
-      return made.getBoundingClientRect().width;
-    }"""
-    assert one.evaluate(wide, "en") < 200
-    assert one.evaluate(wide, "zh") > 250
+    both = "".join(
+        f'<span lang="{x}" style="display: inline !important; font-size: 100px">“…”</span><br>'
+        for x in ("en", "zh")
+    )
+    shapes.opened(one, write_page(tmp_path / "a.html", ("Marks", "标点"), both), 770)
+    wide = "all => all.map(x => x.getBoundingClientRect().width)"
+    english, chinese = one.locator("span[style]").evaluate_all(wide)
+    assert english < 200
+    assert chinese == pytest.approx(300, abs=1)
 
 
 @pytest.mark.browser
