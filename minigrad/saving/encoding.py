@@ -120,7 +120,7 @@ def text(x: Any) -> str:
 def whole(x: Any, below: int = LARGEST) -> int:
     """Return an integer from 0 to `below`; FormatError otherwise."""
     if type(x) is not int or not 0 <= x < below:
-        raise FormatError("format_value", expected=f"0 ... {below - 1}", value=_brief(x))
+        raise FormatError("format_value", expected=f"0–{below - 1}", value=_brief(x))
     return x
 
 

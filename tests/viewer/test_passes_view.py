@@ -53,7 +53,7 @@ EXPECTED = """\
   before
   inputs drawn at random for the check: x
 1. Work out constants ahead of time · fold_constants: 14 → 14 nodes
-  fold_constants puts 6 in place of ×
+  fold_constants puts 6 in place of Mul
     ¬ n9 2
     ¬ n10 3
     − n11 Mul
@@ -63,7 +63,7 @@ EXPECTED = """\
   nodes 14 → 14, kernels 9 → 8, bytes planned …
   both graphs were run to check: outputs (1) equal, bit for bit; gradients (2) equal, bit for bit
 2. Use cheaper operators, same bits · simplify: 14 → 13 nodes
-  simplify puts ReLU in place of ×
+  simplify puts ReLU in place of Mul
     » n4 ReLU
     ¬ n5 1
     − n6 Mul
@@ -315,7 +315,7 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
     assert sorted(words) == ["new", "removed", "rewired", "unused", "unused"]
     assert page.locator(".mg-gone .mg-word").is_visible()
     assert page.locator(".mg-new .mg-word").is_visible()
-    assert page.locator("figcaption").first.inner_text() == "fold_constants puts 6 in place of ×"
+    assert page.locator("figcaption").first.inner_text() == "fold_constants puts 6 in place of Mul"
     assert "computed now" in page.locator(".mg-facts").inner_text()
     page.get_by_role("button", name="中文", exact=True).click()
     assert "14\xa0个节点" in page.locator(".mg-caption").inner_text()

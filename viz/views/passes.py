@@ -208,14 +208,14 @@ def _panel(
 
 def _sentence(name: str | Pair, whole: Picture, fates: Mapping[str, str]) -> Pair:
     """Say what a pass removed, and what is in its place."""
-    gone, put = (
-        [(n.sign or n.op) if n.inputs else n.label for n in whole.nodes if fates.get(n.id) in kinds]
-        for kinds in (("gone",), ("new", "heir"))
-    )
+    named = [(fates.get(n.id), n.op if n.inputs else n.label) for n in whole.nodes]
+    gone = [x for fate, x in named if fate == "gone"]
+    put = [x for fate, x in named if fate in ("new", "heir")]
     key = "both" if not gone else "cut" if not put else "put"
     key = "once" if gone and sorted(gone) == sorted(put) else key
-    few = [row("passes_many", count=len(x)) if len(x) > MOST else ", ".join(x) for x in (gone, put)]
-    return row(f"passes_{key}", name=name, **dict(zip(("gone", "put"), few, strict=True)))
+    many = [row("passes_many", count=len(x)) if len(x) > MOST else None for x in (gone, put)]
+    few = [x or (", ".join(y), "、".join(y)) for x, y in zip(many, (gone, put), strict=True)]
+    return row(f"passes_{key}", name=name, gone=few[0], put=few[1])
 
 
 class ResultCheck:

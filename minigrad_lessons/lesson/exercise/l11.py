@@ -66,7 +66,7 @@ STRANGERS = (
     *("Evil", "__import__", "__init__", "Init", "apply", "Save"),
     *("Const", "add", "Add ", "MyAdd", "Mu", "", "AddX", "ConstantX", "VariableX"),
 )
-NUMBERS = ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0")
+NUMBERS = ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0", "0, 1, -1", "10**6")
 NO_NUMBERS = ('"0"', "1.5", "None", "1.0", "True")  # 1.0 and True equal the number of a node
 DAMAGE = (
     *(f'data["nodes"][-1]["op"] = "{op}"' for op in STRANGERS),
