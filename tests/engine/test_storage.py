@@ -1047,7 +1047,7 @@ HOSTILE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a number too large": (edit("Constant", "attrs", "value", 2**64), "found 18446744073709551616"),
     "a deep nest": (edit("Constant", "attrs", "value", json.loads("[" * 60 + "]" * 60)), "depth"),
     "a graph that is not there": (edit("Cond", "attrs", "then", {"graph": 9}), "found 9"),
-    "a graph that holds itself": (lambda d: _recursive(d), "where 0 ..."),
+    "a graph that holds itself": (lambda d: _recursive(d), "where 0–"),
     "a node that is not there": (edit("Constant", "attrs", "value", {"node": 99}), "found 99"),
     "an array that is not there": (edit("Variable", "attrs", "value", {"entry": 7}), "7.npy is m"),
     "an array below 0": (edit("Variable", "attrs", "value", {"entry": -1}), "found -1"),
