@@ -738,7 +738,9 @@ def test_a_question_has_large_targets_and_is_red_only_where_an_answer_is_wrong(p
         borders = [option.evaluate(border) for option in page.locator(".mg-ask-option").all()]
         assert [i for i, shown in enumerate(borders) if shown == red] == [4], "the wrong answer"
         families = "all => [...new Set(all.map(e => getComputedStyle(e).fontFamily))]"
-        assert len(page.locator(".mg-ask :not(code, input)").evaluate_all(families)) == 1
+        found = page.locator(".mg-ask :not(code, input)").evaluate_all(families)
+        # English text has its narrow marks in front.
+        assert len({family.replace('"Latin Marks", ', "") for family in found}) == 1
         assert serious(page) == []
     page.set_content(alive(ask.order("L00.6", [6, 4])))
     for target in page.locator(".mg-ask li").all():
