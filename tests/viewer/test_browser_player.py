@@ -940,10 +940,21 @@ def test_what_repeats_is_seen_in_the_last_cells_of_a_strip_and_in_its_bars(
     )
     assert any(back)
     assert back == sorted(back), "from its end"
-    band = page.locator(".mg-dots-run").first.get_attribute("d")
-    assert band.count("M") == 2, "one bar in each of two rows, without gaps"
-    times = page.locator(".mg-times").all_text_contents()
-    assert times == ["× 30", "× 30", "× 31"], "the input gets one more"
+    bars = """paths => paths.map(path => path.getAttribute("d").split("M").length - 1)"""
+    looks = ".mg-dots-run, .mg-dots-gradient:not(.mg-dots-between)"
+    assert page.locator(looks).evaluate_all(bars) == [2, 3], "one in each row, without gaps"
+    times = page.locator(".mg-times")
+    said = ["× 30", "× 30", "× 30", "× 30", "× 31"]
+    assert sorted(times.all_text_contents()) == said, "the input gets one more"
+    plates = page.locator(".mg-times-plate")
+    for k in range(len(said)):  # no number lies on the seam of two colours
+        word, plate = times.nth(k).bounding_box(), plates.nth(k).bounding_box()
+        assert word
+        assert plate
+        assert plate["x"] < word["x"] < word["x"] + word["width"] < plate["x"] + plate["width"]
+    page.set_viewport_size({"width": 770, "height": 780})
+    page.wait_for_function("() => !document.querySelector('.mg-times')")
+    assert page.locator(looks).evaluate_all(bars) == [60, 91], "each mark of all rows is a bar"
 
 
 def test_a_formula_stands_off_the_colon_before_it(saved: dict[str, Path], page: Page) -> None:

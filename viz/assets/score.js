@@ -570,20 +570,21 @@ function dots(notes, at, parent, phases) {
   const seen = notes.filter((note) => drawnLarge(note) && !(kindOf(note) === "given" && did.has(`${note[0]} ${note[1]}`)));
   const kinds = new Map([...Map.groupBy(seen, kindOf)].map(([kind, same]) => [String(kind), runs(same, at)]));
   const banded = [...kinds.values()].some((all) => all.some((run) => run.length > 1));
+  const merged = [...kinds.values()].flat().some((places) => places.length >= BANDED.marks && blurred(places, at.column)); // if one is, all as long are
   if (banded) {
     apart([...kinds.values()].flat(), at);
     const back = phases.filter(([kind]) => kind === "backward").map(([, start, end]) => middleRuns(kinds.get("gradient") ?? [], start, end, at));
     shape("path", { class: "mg-dots mg-dots-gradient mg-dots-between", d: back.join("") }, parent);
   }
   for (const [kind, look, more] of looks)
-    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, Math.min(0, more) / 2, banded))
+    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, Math.min(0, more) / 2, banded, merged))
       if (d) {
         const band = wide > 2 * at.radius;
         const lower = band && kind === "both" && look === "run"; // what was built and ran at once is both, one above the other
         const path = shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, lower ? wide / 2 : wide + (band ? Math.min(0, more) : more)), "stroke-linecap": band ? "butt" : "round" }, parent);
         if (lower) path.setAttribute("transform", `translate(0 ${wide / 4})`);
       }
-  for (const all of kinds.values()) countMarks(all, at, parent);
+  if (merged) for (const all of kinds.values()) countMarks(all, at, parent);
 }
 
 /** The middles of marks, by their rows, together those that are close. @param {Note[]} notes @param {Place} at */
@@ -616,16 +617,16 @@ function middleRuns(all, start, end, { left, column }) {
   }).join("");
 }
 
-/** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {[number, number][][]} all @param {Place} at @param {number} more pixels at the ends of a band @param {boolean} banded @returns {[string, number][]} */
-function joined(all, at, more, banded) {
+/** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {[number, number][][]} all @param {Place} at @param {number} more pixels at the ends of a band @param {boolean} banded @param {boolean} merged whether long bands are bars @returns {[string, number][]} */
+function joined(all, at, more, banded, merged) {
   const [alone, long] = ["", ""].map(() => /** @type {string[]} */ ([]));
   const end = at.column / 2;
   const line = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) => long.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`);
   for (const places of all) {
     const [[from, y], [to]] = [places[0], places[places.length - 1]];
-    const tooth = Math.min(LONE, smallestGap(places) * TOOTH) / 2;
+    const tooth = Math.min(LONE, smallestGap(places, at.column) * TOOTH) / 2;
     if (places.length === 1 && !banded) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
-    else if (blurred(places, at.column)) line(from - end, to + end, y);
+    else if ((merged && places.length >= BANDED.marks) || blurred(places, at.column)) line(from - end, to + end, y);
     else for (const [x] of places) line(x - tooth, x + tooth, y);
   }
   return [[alone.join(""), 2 * at.radius], [long.join(""), bandHigh(at)]];
@@ -634,19 +635,23 @@ function joined(all, at, more, banded) {
 /** How high bands are. @param {Place} at */
 const bandHigh = ({ radius, row }) => Math.max(2 * radius + 0.1, Math.min(BAND, row * 0.5));
 
-/** Whether two marks of a band are too close to be seen each. @param {[number, number][]} places @param {number} column */
-const blurred = (places, column) => smallestGap(places) < Math.max(COMB, 1.5 * column);
+/** Whether marks of a band are too close to be seen each, or all are of steps in a row. @param {[number, number][]} places @param {number} column */
+const blurred = (places, column) => places.length > 1 && (smallestGap(places, column) < COMB || smallestGap(places, column) === Infinity);
 
-/** How far the closest two marks of a band are from each other. @param {[number, number][]} places */
-const smallestGap = (places) => Math.min(Infinity, ...places.slice(1).map(([x], i) => x - places[i][0]));
+/** How far the closest two marks of a band are from each other that are not of steps in a row. @param {[number, number][]} places @param {number} column */
+const smallestGap = (places, column) => Math.min(Infinity, ...places.slice(1).map(([x], i) => x - places[i][0]).filter((gap) => gap > 1.5 * column));
 
 /** How many marks such bands are made of, at their ends. @param {[number, number][][]} all @param {Place} at @param {Element} parent */
 function countMarks(all, at, parent) {
   if (bandHigh(at) < BANDED.high) return;
   for (const places of all) {
     const [[from], [to, y], said] = [places[0], places[places.length - 1], `× ${places.length}`];
-    if (places.length >= BANDED.marks && blurred(places, at.column) && to - from > 2 * measured(said, BANDED.font))
-      shape("text", { class: "mg-times", x: to + at.column / 2 - 3, y: y + BANDED.font * 0.35 }, parent).textContent = said;
+    if (places.length >= BANDED.marks && to - from > 2 * measured(said, BANDED.font)) {
+      const wide = measured(said, BANDED.font) + 8;
+      const x = to - wide - LONE; // within the bar, whose end is seen
+      shape("rect", { class: "mg-times-plate", rx: 3, x, y: y - BANDED.font * 0.6, width: wide, height: BANDED.font * 1.2 }, parent);
+      shape("text", { class: "mg-times", x: x + wide / 2, y: y + BANDED.font * 0.36 }, parent).textContent = said;
+    }
   }
 }
 
