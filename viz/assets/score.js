@@ -648,7 +648,7 @@ function countMarks(all, at, parent) {
     const [[from], [to, y], said] = [places[0], places[places.length - 1], `× ${places.length}`];
     if (places.length >= BANDED.marks && to - from > 2 * measured(said, BANDED.font)) {
       const wide = measured(said, BANDED.font) + 8;
-      const x = to - wide - LONE; // within the bar, whose end is seen
+      const x = to - wide - 4 * LONE; // within the bar, whose end is seen
       shape("rect", { class: "mg-times-plate", rx: 3, x, y: y - BANDED.font * 0.6, width: wide, height: BANDED.font * 1.2 }, parent);
       shape("text", { class: "mg-times", x: x + wide / 2, y: y + BANDED.font * 0.36 }, parent).textContent = said;
     }
