@@ -140,7 +140,7 @@ def answers(lesson: str) -> list[dict[str, Any]]:
 
 
 def chosen(path: Path, thorough: bool) -> list[dict[str, Any]]:
-    """The answers that are tried: with --all each; else some to each exercise, of its whole list."""
+    """The answers that are tried: with --all each; else some to each exercise, all over its own."""
     known, sorts = answers(number(path)), defaultdict(list)
     for answer in known:
         sorts[answer["to"], answer["is"]].append(answer)
