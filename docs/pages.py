@@ -212,6 +212,7 @@ MARKED = re.compile(
 
 SHAPE = re.compile(r"(?<=\(\d,) (?=\d)|(?<=\(\d\d,) (?=\d)")  # a shape is one word
 HYPHENED = re.compile("(define-(?:and|by)-run)")
+SHORT = re.compile("^<code>((?:[^<&]|&[a-z]+;){1,20})</code>")  # code that no line breaks
 
 
 def alive(html: str) -> str:
@@ -232,6 +233,7 @@ def alive(html: str) -> str:
     pieces[::2] = (SHAPE.sub("\N{NO-BREAK SPACE}", p) for p in pieces[::2])
     pieces[::2] = (HYPHENED.sub(r'<span class="marked">\1</span>', p) for p in pieces[::2])
     pieces[::2] = (p.replace(" · ", "\N{NO-BREAK SPACE}· ") for p in pieces[::2])  # ends its line
+    pieces[1::2] = (SHORT.sub(r'<code class="marked">\1</code>', p) for p in pieces[1::2])
     return "".join(pieces)
 
 

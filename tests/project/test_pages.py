@@ -126,6 +126,14 @@ def test_a_long_line_of_code_goes_on_further_right_than_it_begins() -> None:
     assert ".line { display: block; padding-left: calc((var(--in) + 4) * 1ch)" in style
 
 
+def test_no_line_breaks_short_code() -> None:
+    short, long = "<code>x &lt; %s</code>", "<code>y = f(x, %s)</code>"
+    kept = short.replace("<code>", '<code class="marked">')
+    assert pages.alive(short % (16 * "9")) == kept % (16 * "9")
+    for code in (short % (17 * "9"), long % (11 * "9"), "<pre><code>x</code></pre>"):
+        assert pages.alive(code) == code, "a phone has no room for more"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_font_has_every_letter_that_a_script_may_show(language: str) -> None:
     """The frames of branches get their words from the script; the page holds them nowhere else."""

@@ -1056,6 +1056,23 @@ def test_a_phone_has_room_for_a_short_word(
     assert said == 4 * [{"en": "back", "zh": "反向"}[language]]
 
 
+def test_a_film_that_is_over_is_said_to_be_once_the_playhead_is_past(
+    saved: dict[str, Path], page: Page
+) -> None:
+    page.goto(saved["both"].as_uri())
+    over = page.locator(".mg-over")
+    seen = []
+    for step in range(int(page.locator(".mg-steps").get_attribute("max") or 0) + 1):
+        page.locator(".mg-steps").fill(str(step))
+        seen.append(over.is_visible())
+        head = page.locator(".mg-playhead").bounding_box()
+        box = over.bounding_box() if seen[-1] else None
+        assert not box or not head or head["x"] + 2 >= box["x"] + box["width"], step
+    assert seen == sorted(seen)
+    assert seen[-1]
+    assert not seen[len(seen) // 2]
+
+
 def test_what_was_checked_is_said_at_the_end(saved: dict[str, Path], page: Page) -> None:
     page.goto(saved["both"].as_uri())
     verdict, steps = page.locator(".mg-verdict"), page.locator(".mg-steps")

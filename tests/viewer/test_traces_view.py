@@ -61,7 +61,8 @@ def test_a_trace_is_marked_where_it_differs_from_the_nearest_before_it() -> None
     panels = [scene.panels[0] for scene in viz.traces(f, log).scenes]
     marked = [{n.label: p.marks[n.id] for n in p.picture.nodes if n.id in p.marks} for p in panels]
     shape = dict.fromkeys(["x", "Mul", "Add"], "changed")
-    assert marked == [{}, {}, shape, {"5": "new"}, {}]
+    ran = {"Mul": "ran", "Add": "ran"}
+    assert marked == [ran, ran, shape, {**ran, "n = 5": "new"}, ran]
     assert panels[0].picture is panels[1].picture is panels[4].picture
     assert panels[2].picture is not panels[0].picture
     assert [n.op for n in panels[0].picture.nodes if n.inputs] == ["Mul", "Add"]

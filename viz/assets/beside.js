@@ -33,12 +33,12 @@ function switches(model, { switches: all, words }, parent) {
  * What the marks of a step mean, in a place that has room for those of any step.
  * @param {BoardData} data @param {Element} parent @returns {(scene: SceneData) => void}
  */
-function legend({ scenes, signs, legend: words, sheet }, parent) {
+function legend({ scenes, signs, legend: words, sheet, lanes }, parent) {
   const kinds = (/** @type {SceneData} */ { panels }) => {
     const marked = new Set(panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
     if (/ !</.test(sheet)) marked.add("baked"); // in the table
     if (panels.some(({ marks, notes }) => Object.keys(notes).some((id) => !marks[id] && notes[id].includes("→")))) marked.add("value");
-    return Object.keys(signs).filter((each) => marked.has(each));
+    return Object.keys(signs).filter((each) => marked.has(each) && (each !== "ran" || !lanes.length)); // the key of a score has it
   };
   const write = (/** @type {HTMLElement} */ box, /** @type {string[]} */ marks) => {
     box.className = "mg-signs";

@@ -27,7 +27,7 @@ const BESIDE_HEAD = 3; // pixels from a phase to the playhead at the end, at lea
 const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
-const [NUMBERED, OVERLAPPED] = [8, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
+const [NUMBERED, OVERLAPPED] = [7.6, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
 const SMALL_NUMBER = 11; // pixels of the letters of a number beside its mark
 const [LETTERS_OF_MARK, HALF_HIGH] = [[12, SMALL_NUMBER], 0.375]; // pixels of a number in a mark, and of them from its middle to its top: its corners lie in the circle, too
 const [LARGER_MARK, OF_ROW] = [1.5, 0.6]; // times as large as others a mark may be for its number, and of its row
@@ -337,12 +337,12 @@ function staff(place, lane, data) {
     /** @param {number} index */
     show(index) {
       const now = byStep.get(index) ?? [];
-      const over = Math.max(0, at.largest + 1.5 - at.column / 2); // a mark may be wider than its column
-      const next = Math.max(0, at.left + at.column * (index + 1) - over);
+      const wider = Math.max(0, at.largest + 1.5 - at.column / 2); // a mark may be wider than its column
+      const next = Math.max(0, at.left + at.column * (index + 1) - wider);
       parts.past.setAttribute("width", String(index < data.frames.length - 1 ? next : at.wide));
       parts.here.replaceChildren();
       const cut = notes.filter((note) => note[0] <= index && note[4] !== "gradient" && middle(note, at)[0] + at.largest + 1.5 > next);
-      if (over && !called.length && at.radius >= DOT) for (const note of cut) mark(note, at, parts.here, data);
+      if (wider && !called.length && at.radius >= DOT) for (const note of cut) mark(note, at, parts.here, data);
       parts.lines.setAttribute("width", String(at.left + at.column * (index + (lane.columns ? 1 : 0.5)))); // up to the playhead
       called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
       parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
@@ -352,7 +352,7 @@ function staff(place, lane, data) {
       line.textContent = letters > 5 ? short(here[0]?.title ?? "", letters) : "";
       for (const name of here) name.classList.add("mg-here");
       for (const { box } of untaken) box.hidden = index < decided;
-      if (ended) ended.hidden = index < over || at.column * (data.frames.length - over) < OVER;
+      if (ended) ended.hidden = at.column * (index + 1 - over) < OVER; // until it is past
       lane.phases.forEach(([, start], i) => phases[i].classList.toggle("mg-lit", Math.floor(start + 0.01) <= index));
       count(index);
     },

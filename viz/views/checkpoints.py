@@ -125,9 +125,8 @@ def _choice(graph: Graph, budget: int | None) -> Choice:
 
 def _forward(graph: Graph) -> list[Node]:
     """Return the forward pass: the nodes before the first one of the backward pass."""
-    nodes = list(graph.nodes)
-    gradients = (i for i, n in enumerate(nodes) if "gradients" in n.scope.split("/"))
-    return nodes[: next(gradients, len(nodes))]
+    gradients = (i for i, n in enumerate(graph.nodes) if "gradients" in n.scope.split("/"))
+    return list(graph.nodes)[: next(gradients, None)]
 
 
 def _saved(choice: Choice, graph: Graph) -> set[Node]:
@@ -202,9 +201,8 @@ def _area(choice: Choice, first: Choice, peak: Pair) -> str:
         tip = f'<path d="M-4,-7H4L0,0Z" style="fill:{_color("ink")}"/></svg>'
         place = f'x="{100 * at / last:.1f}%" y="{100 * high(now) / HEIGHT:.1f}%"'
         texts.append(f'<svg {place} overflow="visible">{tip}')
-    label = escape(both(peak))
     return (
-        f'<svg role="img" aria-label="{label}" width="100%" height="{HEIGHT}" '
+        f'<svg role="img" aria-label="{escape(both(peak))}" width="100%" height="{HEIGHT}" '
         f'style="display:block;height:calc({HEIGHT}px + var(--mg-taller, 0px));{FONT}">'
         f'<svg width="100%" height="100%" '
         f'viewBox="0 0 {last} {HEIGHT}" preserveAspectRatio="none">{"".join(shapes)}</svg>'

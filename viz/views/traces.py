@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
@@ -17,6 +18,7 @@ from viz.page.board import Board
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.page.steps import lane_of_calls
 from viz.picture.boxes import Picture
+from viz.picture.marks import ran
 from viz.picture.picture import brief, picture
 from viz.picture.union import BoxIds, renamed, union
 from viz.words.text import ROWS, Pair, row, row_text
@@ -53,8 +55,7 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     """
     if not isinstance(f, Function) or not isinstance(log, (Recording, type(None))):
         raise TypeError(row_text("traces_function", value=brief(f if log is None else log)))
-    cached = [Call(str(trace.made), trace, True) for trace in f.cache]  # the traces in the cache
-    calls = cached if log is None else _from_recording(f, log)
+    calls = [Call(str(t.made), t, True) for t in f.cache] if log is None else _recorded(f, log)
     known: dict[Trace, int] = {trace: i for i, trace in enumerate(f.cache, 1)}
     drawn = _trace_pictures([call.trace for call in calls])
     among = union(*drawn.values()) if drawn else Picture((), (), "static", {})
@@ -74,23 +75,20 @@ def traces(f: Function, log: Recording | None = None) -> Board:
             panel = Panel(title, message=ROWS["traces_failed"])
         else:
             earlier = [drawn[c.trace] for c in calls[:i] if c.trace in drawn]
-            marks = _marks(graph, earlier) if call.new else {}
-            own = {n.id: film.tracks[n.id] for n in graph.nodes if starts and n.kind != "constant"}
-            last = {n: latest(track.values, ends[i]) for n, track in own.items()}
-            held = {n: value for n, value in last.items() if value and value.short != "?"}
+            own = [n.id for n in graph.nodes if starts and n.kind != "constant"]
+            last = {n: x for n in own if (x := latest(film.tracks[n].values, ends[i]))}
+            held = {n: value for n, value in last.items() if value.short != "?"}
+            marks = ran(graph, last) | (_marks(graph, earlier) if call.new else {})
             panel = Panel(title, graph, marks, held=held, among=among)
         place = f"{call.numbers} / {len(calls)}" if log is not None else ""
         scenes.append(Scene(caption, (panel,), (), i, place))
         event = ROWS["traces_new"] if call.new else ROWS["traces_hit"]
-        cells = ((call.numbers,) * 2, (number,) * 2, event, _signature(call.trace), reason)
-        rows.append(cells)
+        rows.append(((call.numbers,) * 2, (number,) * 2, event, _signature(call.trace), reason))
         trace = row("traces_column_new", number=number) if call.new else ROWS["traces_column_hit"]
         columns.append((row("traces_column", call=call.numbers), trace))
     sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows), folds=2)
-    made = sum(call.new for call in calls)
-    verdict = row("traces_total", function=f.__name__, calls=len(calls), traces=made)
-    summary = row("traces_cache", function=f.__name__, traces=len(calls))
-    said = verdict if log is not None else summary
+    key = "traces_cache" if log is None else "traces_total"
+    said = row(key, function=f.__name__, calls=len(calls), traces=sum(c.new for c in calls))
     heading = ROWS["page_traces"]
     lanes = [lane_of_calls(film, "t", starts) | {"columns": columns}] if starts and drawn else []
     return Board(scenes, sheet, said, ROWS["traces_call"], heading=heading, moves=True, lanes=lanes)
@@ -100,8 +98,7 @@ def _with_inputs(f: Function, events: Iterable[Any]) -> Iterator[Event]:
     """Yield the events, with a read event for each input before it is first used."""
     fed: set[Any] = set()
     for e in events:
-        if _begins_call(f, e):
-            fed.clear()
+        fed = set() if _begins_call(f, e) else fed
         read = e.node.inputs if e.kind == "run" else ()
         for x, value in zip(read, e.operands or repeat(None), strict=False):
             if x.op is state.placeholder and x not in fed:
@@ -115,7 +112,7 @@ def _begins_call(f: Function, event: Any) -> bool:
     return event.kind in ("traced", "hit") and event.node.function is f
 
 
-def _from_recording(f: Function, log: Recording) -> list[Call]:
+def _recorded(f: Function, log: Recording) -> list[Call]:
     """Return the recorded calls in the order in which they were made."""
     events: list[Any] = [e for e in log.events if _begins_call(f, e)]
     return [Call(str(i), e.node, e.kind == "traced") for i, e in enumerate(events, 1)]
@@ -124,8 +121,18 @@ def _from_recording(f: Function, log: Recording) -> list[Call]:
 def _trace_pictures(traces: list[Trace]) -> dict[Trace, Picture]:
     """Draw the graph of each trace; what the same line does in all of them is one node."""
     names = BoxIds(lambda n: (n.kind, n.op, n.line) if n.inputs else (n.kind, n.op, n.label))
-    whole = {t: picture(t.graph) for t in dict.fromkeys(traces) if hasattr(t, "concrete")}
+    whole = {t: _drawn(t) for t in dict.fromkeys(traces) if hasattr(t, "concrete")}
     return {trace: renamed(drawn, names.of(drawn)) for trace, drawn in whole.items()}
+
+
+def _drawn(trace: Trace) -> Picture:
+    """Draw the graph of a trace; a constant that is a Python argument is called `n = 5`."""
+    drawn, given = picture(trace.graph), {part.shown[0]: part.place for part in trace.parts}
+    nodes = [*drawn.nodes]
+    for i, n in enumerate(drawn.nodes):
+        if n.kind == "constant" and given.get(n.name) in re.findall(r"\w+", n.line):
+            nodes[i] = replace(n, name=f"{given[n.name]} = {n.name}")
+    return replace(drawn, nodes=tuple(nodes))
 
 
 def _marks(graph: Picture, earlier: Sequence[Picture]) -> dict[str, str]:
@@ -133,15 +140,13 @@ def _marks(graph: Picture, earlier: Sequence[Picture]) -> dict[str, str]:
 
     def differs(other: Picture) -> dict[str, str]:
         shapes = {n.id: n.shape for n in other.nodes}
-        new = {n.id: "new" for n in graph.nodes if n.id not in shapes}
-        return new | {n.id: "changed" for n in graph.nodes if n.shape != shapes.get(n.id, n.shape)}
+        kinds = {True: "changed", False: "new"}
+        return {n.id: kinds[n.id in shapes] for n in graph.nodes if n.shape != shapes.get(n.id)}
 
     return min(map(differs, reversed(earlier)), key=len, default={})
 
 
 def _signature(trace: Trace) -> Pair:
     """Return the arguments that a trace was made for, in both languages."""
-    english, chinese = (
-        ", ".join(f"{part.place}: {part.shown[i]}" for part in trace.parts) or "()" for i in (0, 1)
-    )
-    return english, chinese
+    shown = [[f"{part.place}: {part.shown[i]}" for part in trace.parts] or ["()"] for i in (0, 1)]
+    return ", ".join(shown[0]), ", ".join(shown[1])
