@@ -61,7 +61,6 @@ def limit_execution(
     counts, hook = lines is not None and sys.gettrace() is None, sys.unraisablehook
     if counts:
         counter = _LineCounter(lines or 0, names, engine)
-        sys.settrace(counter.trace_call)
 
         def note_lost_error(found: sys.UnraisableHookArgs) -> None:
             """Count on where the error was lost, as in a generator that is being closed."""
@@ -73,6 +72,7 @@ def limit_execution(
                 hook(found)
 
         sys.unraisablehook = note_lost_error
+        sys.settrace(counter.trace_call)
     try:
         yield
         if counts and counter.stopped:  # and the answer went on all the same
