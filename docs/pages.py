@@ -69,6 +69,7 @@ WORDS = {
         "home": "First page",
         "map": "The lessons",
         "gallery": "Gallery: every view, once",
+        "start": "Start here",
     },
     "zh": {
         "lang": "zh-Hans",
@@ -94,6 +95,7 @@ WORDS = {
         "home": "首页",
         "map": "课程",
         "gallery": "图库：每种视图各一个",
+        "start": "从这里开始",
     },
 }
 

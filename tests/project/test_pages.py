@@ -219,6 +219,7 @@ def test_an_exercise_is_text_with_its_gaps_and_a_way_to_run_it(made: Path) -> No
         assert "..." in exercise
         assert 'href="index.html#run"' in exercise
     assert 'id="run"' in read(made, "en", "index")
+    assert read(made, "en", "index").count('<a class="start" href="tour.html">Start here</a>') == 1
     site = pages.page(lesson(), LESSON, "en", "../../lab/index.html?path={notebook}")
     assert f'href="../../lab/index.html?path={LESSON.name}"' in site
     assert "tasks.py" in read(made, "en", "index")

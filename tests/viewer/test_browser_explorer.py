@@ -579,7 +579,7 @@ def test_a_card_and_its_row_say_one_time(tmp_path: Path, one: Page) -> None:
     page = opened(one, explorer_of(numbered, numbered()).save(tmp_path / "a.html"), 770)
     on: dict[str, set[str]] = {"": set(), "mg-x-score": set()}
     for canvas, text in page.evaluate("window.texts"):
-        on[canvas] |= {text} if text.endswith((" µs", " ms")) else set()
+        on[canvas] |= {text} if text.endswith(("\u00a0µs", "\u00a0ms")) else set()
     assert on[""] == on["mg-x-score"] != set()
 
 

@@ -42,7 +42,7 @@ const inUnits = (value, units) => {
 };
 const amount = (/** @type {number} */ v) => inUnits(v, [[1e9, " G"], [1e6, " M"], [1e3, " k"], [1, ""]]);
 const bytes = (/** @type {number} */ v) => inUnits(v, [[1e9, " GB"], [1e6, " MB"], [1e3, " kB"], [1, " B"]]);
-const lasting = (/** @type {number} */ v) => inUnits(v, [[1000, " s"], [1, " ms"], [1e-3, " µs"]]);
+const lasting = (/** @type {number} */ v) => inUnits(v, [[1000, "\u00a0s"], [1, "\u00a0ms"], [1e-3, "\u00a0µs"]]);
 const sizes = (/** @type {number[]} */ shape) => (shape.length === 1 ? `[${shape[0]}]` : shape.join("×"));
 
 /**
