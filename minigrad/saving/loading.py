@@ -205,7 +205,7 @@ def _added(home: Graph, op: Op, operands: Sequence[Node], attrs: Attrs, name: st
         node = home.add(op, operands, attrs, name)
     except GraphError as error:
         error.defined = None
-        raise FormatError("format_rule", op=op.name, reason=error.pair) from None
+        raise FormatError("format_rule", reason=error.pair) from None
     except _SENSELESS as error:
         raise FormatError("format_call", op=op.name, problem=ascii(error)[:100]) from None
     if not possible(node.spec):

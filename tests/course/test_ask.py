@@ -440,7 +440,7 @@ def test_an_error_that_would_fill_the_page_is_cut():
             "`result[1]` is 'run Mul', which is wrong.",
         ),
         ([1, 2], [1, 2, 3], "`result` has 2 values; expected 3. Up to there, everything is right."),
-        ([], [1, 2], "`result` has no values; expected 2."),
+        ([], [1, 2], "`result` has no values; expected 2 values."),
         (
             [[1], [2, 3]],
             [[1], [2]],
