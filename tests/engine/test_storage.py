@@ -1018,7 +1018,7 @@ HOSTILE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "too few operands": (edit("MatMul", "inputs", [0]), "1 operands (2 ... 2)"),
     "too many operands": (edit("Tanh", "inputs", [0, 0]), "2 operands (1 ... 1)"),
     "operands of a source": (edit("Variable", "inputs", [0]), "1 operands (0 ... 0)"),
-    "shapes that do not fit": (edit("MatMul", "inputs", [1, 1]), "cannot be built: MatMul"),
+    "shapes that do not fit": (edit("MatMul", "inputs", [1, 1]), "building it fails: MatMul"),
     "a name twice": (edit("MatMul", "name", "x"), "the name 'x' is empty or taken"),
     "no name": (edit("MatMul", "name", ""), "the name '' is empty"),
     "a name that is no text": (edit("MatMul", "name", 7), "found 7; expected string"),
@@ -1109,7 +1109,7 @@ HOSTILE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a scan over nothing": (edit("Scan", "attrs", "sequences", 0), "Scan does not take this"),
     "a body of another loop": (edit("While", "attrs", "body", {"graph": 0}), "While does not"),
     "a history of no loop": (edit("History", "inputs", [0]), "History does not take this"),
-    "a part that is not there": (edit("Output", "attrs", "index", 99), "cannot be built: "),
+    "a part that is not there": (edit("Output", "attrs", "index", 99), "building it fails: "),
     "a body that is not frozen": (at_top("graphs", 0, "frozen", False), "Cond does not take this"),
     # too much
     "graphs in graphs in graphs": (_grow(25), "depth: 17, the limit is 16"),
