@@ -445,17 +445,8 @@ SLOW = [
         *("extra", "fast_paths", "files", "films", "frames", "handouts", "hosting"),
         *("javascript", "kit", "large_drawings", "lazy", "lite", "live", "locks", "main", "marks"),
         *("native", "opening", "outputs", "over_http", "pages", "paint", "passes_view", "player"),
-        *(
-            "properties*",
-            "public",
-            "recompute",
-            "reference",
-            "replay",
-            "score",
-            "script_random",
-            "setup",
-        ),
-        *("show", "shown_calls", "size", "states", "strip", "train_view", "uses"),
+        *("properties*", "public", "recompute", "reference", "replay", "score", "script_random"),
+        *("setup", "show", "shown_calls", "size", "states", "strip", "train_view", "uses"),
     )
 ]
 NOTHING_CHOSEN = 5  # what pytest says then
