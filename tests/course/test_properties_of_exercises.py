@@ -309,7 +309,7 @@ def test_an_answer_neither_reads_what_is_expected_nor_knows_all_inputs():
     names = {"want": want, "known": {x: {**row} for x, row in want.items()}}
     exec("def two_steps(x):\n    return want[x]", names)
     exec("def looked_up(x):\n    return known.get(x)", names)
-    for name, says in (("two_steps", "can reach the expected"), ("looked_up", "31.0")):
+    for name, says in (("two_steps", "looks up the expected"), ("looked_up", "31.0")):
         answer = eval(f"lambda: {{x: {name}(x) for x in want}}", names)
         with pytest.raises(CheckFailed) as failed:
             lessons.check("L03.faded.1", answer, want)

@@ -353,7 +353,7 @@ def play_failure(seen: RunResult, fact: str) -> Player | None:
         film = other_film(last, names, seen.engine.EVENTS)
         wrong = next((n for n in film.picture.nodes if f"[{n.label}]" in fact), None)
         track = film.tracks[wrong.id] if wrong else None
-        steps = (track.gradients or track.values) if track else []
+        steps = (track.gradients if "gradients" in fact else track.values) if track else []
         if wrong is None or not steps:
             return Player([film]).at_the_end()
         step, value = steps[-1]

@@ -46,7 +46,7 @@ def tensor_facts(made: Names, engine: ModuleType) -> Names:
     facts: Names = {}
     for name, node in made.items():
         facts[f"type({name}).__name__"] = Unquoted(type(node).__name__)
-        for part in ("value", "requires_grad", "attrs"):
+        for part in ("value", "requires_grad", "attrs", "grad"):
             x = getattr(node, part, None)
             if part == "requires_grad":  # whatever else it is would keep nodes alive
                 x = bool(x) if x is None or hasattr(x, "__int__") else Unquoted(type(x).__name__)
