@@ -95,9 +95,8 @@ def merge_facts(made: Names, engine: ModuleType) -> Names:
     e: Any = engine
     new, old = list(made["new"]), e.topological_order(made["outputs"])
     facts: Names = {"len(new)": len(new)}
-    for op in dict.fromkeys(node.op for node in old):
-        if "ops" in made:
-            facts[f'ops.count("{op}")'] = made["ops"].count(op)
+    for op in dict.fromkeys(node.op for node in old if "ops" in made):
+        facts[f'ops.count("{op}")'] = made["ops"].count(op)
     for i, node in enumerate(new):  # of several equal nodes any line will do
         lines = [other.line for other in old if other.op == node.op]
         facts[f"new[{i}].line"] = lines[0] if node.line in lines else node.line

@@ -53,19 +53,19 @@ def schedule_lines(waits: str, seconds: str, workers: int) -> Program:
 def schedule_facts(made: Names, engine: ModuleType) -> Names:
     """Return whether the plan is valid, and no longer than that of list scheduling."""
     waits, seconds, workers, given = (made[n] for n in ("waits", "seconds", "workers", "plan"))
-    facts: Names = {f"{job!r} in plan": job in given for job in waits}
-    facts["len(plan)"] = len(given)
+    facts: Names = {f"{job!r} in plan": job in given for job in waits} | {"len(plan)": len(given)}
+    slack = 1e-12 * max([1, *(end for _, _, end in given.values())])  # for rounding
     for job in (job for job in waits if job in given):
         worker, start, end = given[job]
         whole = hasattr(worker, "__index__")
         facts[f"plan[{job!r}][0] in range(workers)"] = whole and worker in range(workers)
-        facts[f"plan[{job!r}][1] >= 0"] = bool(start >= 0)
+        facts[f"plan[{job!r}][1] >= 0"] = bool(start >= -slack)
         facts[f"plan[{job!r}][2] - plan[{job!r}][1]"] = end - start
         for x in (x for x in waits[job] if x in given):
-            facts[f"plan[{job!r}][1] >= plan[{x!r}][2]"] = bool(start >= given[x][2])
+            facts[f"plan[{job!r}][1] >= plan[{x!r}][2]"] = bool(start >= given[x][2] - slack)
         for x in (x for x in waits if x < job and x in given):
-            both = given[x][0] == worker and given[x][1] < end and start < given[x][2]
-            facts[f"overlap({x!r}, {job!r})"] = bool(both)
+            both = given[x][1] < end - slack and start < given[x][2] - slack
+            facts[f"overlap({x!r}, {job!r})"] = bool(both and given[x][0] == worker)
     best = max(t.end for t in list_schedule({x: tuple(waits[x]) for x in waits}, seconds, workers))
     # What ends sooner is right, too.
     return facts | {"makespan": max([best, *(end for _, _, end in given.values())])}
