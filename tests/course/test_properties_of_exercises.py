@@ -22,7 +22,8 @@ from test_exercises import PROPERTIES, answers
 import minigrad_lessons as lessons
 from minigrad_lessons.lesson.check import CheckFailed
 from minigrad_lessons.lesson.execution_limit import TimeLimitExceeded, limit_execution
-from minigrad_lessons.lesson.exercise.judge import expected_facts, judge
+from minigrad_lessons.lesson.exercise.judge import describe_error, expected_facts, judge
+from minigrad_lessons.lesson.exercise.running import RunResult
 from minigrad_lessons.lesson.exercise.shrinking import Rng, find_failing
 from minigrad_lessons.lesson.learner_engine import reference_engine
 from minigrad_lessons.questions import find_check
@@ -174,6 +175,15 @@ MORE = {
 def test_an_error_is_followed_by_one_next_step(mistake):
     id, source, says = MORE[mistake]
     assert says in told(id, source)
+
+
+def test_a_full_stack_is_told_alike_wherever_it_was_full():
+    """Three runs of an answer have to agree, or it is said to change from run to run."""
+    seen = RunResult({}, {}, lessons, "")
+    deep = RecursionError("maximum recursion depth exceeded")
+    for where in (" while calling a Python object", " in comparison"):
+        other = RecursionError(f"{deep}{where}")
+        assert [*describe_error(other, seen, [])] == [*describe_error(deep, seen, [])]
 
 
 def test_a_gap_in_a_function_that_is_called_is_named():
