@@ -170,6 +170,7 @@ interface Place {
   largest: number;
   wide: number;
   high: number;
+  silent: boolean;
   own: Map<Note, { text: string; font: number; radius: number; beside: number }>;
 }
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -930,11 +931,11 @@ def test_what_repeats_is_seen_in_the_last_cells_of_a_strip_and_in_its_bars(
     tmp_path: Path, page: Page
 ) -> None:
     x = y = mg.tensor(0.5, requires_grad=True, name="x")
-    for _ in range(30):
+    for _ in range(50):
         y = mg.tanh(y) * x
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(viz.step(y).save(tmp_path / "rounds.html").as_uri())
-    page.locator(".mg-steps").fill("76")
+    page.locator(".mg-steps").fill("126")
     back = page.locator(".mg-cell").evaluate_all(
         "cells => cells.map(cell => cell.matches('.mg-cell-back'))"
     )
@@ -942,9 +943,15 @@ def test_what_repeats_is_seen_in_the_last_cells_of_a_strip_and_in_its_bars(
     assert back == sorted(back), "from its end"
     bars = """paths => paths.map(path => path.getAttribute("d").split("M").length - 1)"""
     looks = ".mg-dots-run, .mg-dots-gradient:not(.mg-dots-between)"
-    assert page.locator(looks).evaluate_all(bars) == [2, 3], "one in each row, without gaps"
+    ends, between = 2 * 3, 1  # of each row
+    rows = [2 * ends, 2 * between, 3 * ends, 3 * between]
+    assert page.locator(looks).evaluate_all(bars) == rows, "single marks at the ends"
+    starts = """path => path.getAttribute("d").split("M").slice(1).map(way => way.split(" "))"""
+    run = page.locator(looks).first.evaluate(starts)
+    turns = [row for _, row in sorted((float(x), end.split("H")[0]) for x, end in run)]
+    assert all(one != other for one, other in pairwise(turns[:ends])), "which take turns"
     times = page.locator(".mg-times")
-    said = ["× 30", "× 30", "× 30", "× 30", "× 31"]
+    said = ["× 50", "× 50", "× 50", "× 50", "× 51"]
     assert sorted(times.all_text_contents()) == said, "the input gets one more"
     plates = page.locator(".mg-times-plate")
     for k in range(len(said)):  # no number lies on the seam of two colours
@@ -954,7 +961,7 @@ def test_what_repeats_is_seen_in_the_last_cells_of_a_strip_and_in_its_bars(
         assert plate["x"] < word["x"] < word["x"] + word["width"] < plate["x"] + plate["width"]
     page.set_viewport_size({"width": 770, "height": 780})
     page.wait_for_function("() => !document.querySelector('.mg-times')")
-    assert page.locator(looks).evaluate_all(bars) == [60, 91], "each mark of all rows is a bar"
+    assert page.locator(looks).evaluate_all(bars) == [100, 151], "each mark of all rows is a bar"
 
 
 def test_a_formula_stands_off_the_colon_before_it(saved: dict[str, Path], page: Page) -> None:
@@ -1130,17 +1137,38 @@ def test_lines_of_the_score_go_from_operands_to_what_reads_them(
     assert {tuple(ends) for ends in back} == {(b, a) for a, b in read}
 
 
-def test_a_number_without_room_in_its_mark_is_beside_it(saved: dict[str, Path], page: Page) -> None:
+def test_all_marks_of_a_score_show_their_numbers_or_none_does(
+    saved: dict[str, Path], page: Page
+) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(saved["both"].as_uri())
     painted(page)
-    beside = page.locator(".mg-staff").first.locator(".mg-beside")
-    assert sorted(beside.all_text_contents()) == sorted(2 * ["2", "4", "7", "1", "1", "2", "4"])
-    crossed = """texts => texts.filter(text => [...text.closest('svg').querySelectorAll('circle')]
-        .some(circle => { const [a, b] = [text, circle].map(part => part.getBoundingClientRect());
-            return a.left < b.right - 1 && b.left < a.right - 1
-                && a.top < b.bottom - 4 && b.top < a.bottom - 4; })).length"""
-    assert beside.evaluate_all(crossed) == 0
+    numbers = page.locator(".mg-staff").locator(".mg-note > text")
+    assert sorted(numbers.all_text_contents()) == sorted(4 * ["2", "4", "7", "1", "1", "2", "4"])
+    page.locator(".mg-inputs input").first.press("End")  # a number of three digits has no room
+    page.wait_for_function("() => document.querySelector('.mg-score.mg-solid')")
+    assert numbers.count() == 0
+
+
+CLEAR = """([...circles]) => {
+    const head = document.querySelector('.mg-playhead').getBoundingClientRect().left;
+    const of = all => all.map(circle => circle.getBoundingClientRect());
+    const [small, large] = [true, false].map(constant => of(circles.filter(circle =>
+        circle.closest('.mg-note-of-constant') ? constant : !constant)));
+    const over = (a, b) => a.left < b.right && b.left < a.right
+        && a.top < b.bottom && b.top < a.bottom;
+    return [small.filter(a => large.some(b => over(a, b))).length,
+        large.filter(a => a.right > head).length];
+}"""
+
+
+def test_no_constant_is_under_a_mark_and_no_mark_under_the_playhead_at_the_end(
+    saved: dict[str, Path], page: Page
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(saved["loop"].as_uri())
+    painted(page)
+    assert page.locator(".mg-note circle").evaluate_all(CLEAR) == [0, 0]
 
 
 def test_inputs_that_come_one_by_one_are_ticks(page: Page) -> None:

@@ -18,6 +18,7 @@ const BEFORE = 10; // and from what it is called to the middle of its first numb
 const HEAD_OF_STAFF = 26; // pixels above the rows, for what is counted
 const AROUND_STAFF = 8; // pixels above and below it
 const END = 12; // pixels to the right of the last step
+const [BESIDE_MARKS, FROM_EDGE] = [5, 4]; // pixels from the last mark to the playhead at the end, and from that to the edge, at least
 const NARROW_SCORE = 400; // pixels; below, code is small
 const LONG_CODE = 26; // letters of it that tell too little once they are cut
 const BRIEF_CODE = 20; // letters of it where only that of the step has room
@@ -27,6 +28,7 @@ const BESIDE_HEAD = 3; // pixels from a phase to the playhead at the end, at lea
 const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
+const [COLOURED, WRITTEN] = [5, 6]; // and of one with the colours of a tensor, or a number in small letters
 const [NUMBERED, OVERLAPPED] = [7.6, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
 const SMALL_NUMBER = 11; // pixels of the letters of a number beside its mark
 const [LETTERS_OF_MARK, HALF_HIGH] = [[12, SMALL_NUMBER], 0.375]; // pixels of a number in a mark, and of them from its middle to its top: its corners lie in the circle, too
@@ -35,13 +37,15 @@ const [BESIDE, HALO] = [2, 1]; // pixels from a mark to its number where that is
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
-const [COMB, TOOTH] = [3.5, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of it a mark takes
+const [COMB, TOOTH] = [3.45, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of it a mark takes
 const BANDED = { marks: 20, high: 10, font: 11 }; // marks of a band that says how many it has, at least; its height, at least; and of its letters, pixels
+const ENDS = { marks: 3, apart: 4.2, wide: 3.2, part: 0.3, between: 4 }; // of such a band that are seen each at either end, at most; pixels from one to the next of another row, and of one; their part of it, at most; and how high what is between them is
 const LONE = 5; // pixels of a mark that is in no band, where others are
 const LINKED = 4; // marks before one, to which it has a line if it reads them
 const PARTS = [...Array(19)].map((_, i) => (i + 1) / 20); // of such a line, where it may meet another mark
 const TURN = 24; // pixels from one turn of what follows on what to the next, at least; else it is cloth
 
+const CONSTANT = 3; // pixels of the radius of a constant
 const KEYED = /** @type {[number, number]} */ ([27, 11]); // pixels of the colours of tensors in the key
 const LEGEND = "c7:049flqu"; // a tensor from far below zero to far above
 const KEYS = { build: "built", run: "run", both: "both" }; // the marks of phases too narrow for their words
@@ -74,12 +78,13 @@ function score(place, data, { hover }) {
   place.dataset.tall = (most <= FEW_ROWS ? [SPACIOUS, ROOMY, TELLING, READABLE, SMALLEST] : [READABLE, SMALLEST]).map(tall).join(" ");
   place.classList.toggle("mg-of-column", data.lanes.some(({ columns }) => columns));
   let index = 0;
+  let past = 0; // pixels from the last step to the playhead at the end
   /** @type {string[]} */
   let pointed = [];
 
   const show = (/** @type {number} */ to) => {
     index = to;
-    for (const one of staffs) one.show(to);
+    for (const one of staffs) one.show(to, past);
     place.style.setProperty("--mg-step", String(to));
     place.classList.toggle("mg-at-end", to === data.frames.length - 1);
   };
@@ -99,7 +104,14 @@ function score(place, data, { hover }) {
     const brief = wordless(place, data, column);
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
-    for (const one of staffs) one.draw(left, column, brief);
+    const reach = staffs.map((one) => one.draw(left, column, brief));
+    const told = reach.every(({ told }) => told); // else no mark has a number
+    const end = Math.max(...(told ? reach : staffs.map((one) => one.draw(left, column, brief, true))).map(({ right }) => right));
+    const last = left + column * (data.frames.length - 0.5);
+    past = Math.max(0, Math.min(end + BESIDE_MARKS - last, wide - FROM_EDGE - last));
+    place.style.setProperty("--mg-past", `${past}px`);
+    place.classList.toggle("mg-no-constants", !place.querySelector(".mg-note-of-constant"));
+    for (const one of staffs) one.axis(past);
     place.classList.toggle("mg-solid", !place.querySelector(".mg-note > :is(.mg-colours, text:not(:empty, .mg-beside))"));
     show(index);
   };
@@ -243,7 +255,7 @@ function staff(place, lane, data) {
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
-  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, largest: 1, wide: 0, high: 0, own: new Map() };
+  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, largest: 1, wide: 0, high: 0, silent: false, own: new Map() };
   /** @type {HTMLElement[]} */
   let here = [];
   let letters = 0; // of the line of code that is told above the rows
@@ -270,8 +282,8 @@ function staff(place, lane, data) {
     },
     /** The pixels of a row. */
     room: () => (lines.clientHeight - FOOT - brow) / Math.max(1, lane.rows.length),
-    /** @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words */
-    draw(left, column, brief) {
+    /** @param {number} left @param {number} column @param {Map<string, string>} brief how phases are shown that have no room for their words @param {boolean} silent whether marks have no numbers */
+    draw(left, column, brief, silent = false) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       lines.classList.remove("mg-stacked");
       for (const each of called) each.style.width = `${column}px`;
@@ -282,8 +294,8 @@ function staff(place, lane, data) {
       const near = nextMark(notes, column, row);
       const gap = Math.min(lane.columns || 2 * column * 0.43 < DASHED ? 1 : 2, ...closer); // dots have less
       const close = Math.min(gap * column * OVERLAPPED, near * 0.52); // where each shows a number, those of steps in a row may lie on each other's edge
-      const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, row * 0.42, Math.max(Math.min(gap * column * 0.43, near * 0.46), close < DASHED ? 0 : Math.min(close, NUMBERED))));
-      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, largest: radius, wide, high, own: new Map() };
+      const radius = Math.max(1.5, Math.min(lane.columns ? inside(notes) * column : 15, row * 0.42, Math.max(Math.min(gap * column * 0.43, near * 0.46), close < WRITTEN ? 0 : Math.min(close, NUMBERED))));
+      at = { left, column, row, top: Math.max(brow, (high - FOOT - row * rows) / 2), radius, largest: radius, wide, high, silent, own: new Map() };
       const slim = wide < NARROW_SCORE;
       const thin = box.classList.toggle("mg-thin", row < (slim ? SMALLEST : READABLE));
       box.classList.toggle("mg-tight", row < 18);
@@ -327,15 +339,23 @@ function staff(place, lane, data) {
       });
       compose(parts, lane, notes, at, data);
       place.classList.toggle("mg-banded", Boolean(parts.past.querySelector("[stroke-linecap=butt]")));
+      const own = [...at.own.values()];
+      const beside = [...parts.past.querySelectorAll(".mg-beside")].map((word) => word instanceof SVGGraphicsElement ? word.getBBox() : { x: 0, width: 0 });
+      const right = lane.columns ? 0 : Math.max(...[...at.own].map(([note, { radius }]) => middle(note, at)[0] + radius + ringed(note, at)), ...beside.map(({ x, width }) => x + width));
+      return { right, told: own.every(({ text, font, beside }) => !text || font || beside) };
+    },
+    /** @param {number} past pixels from the last step to where the playhead is at the end */
+    axis(past) {
       if (!first) return;
+      const { left, column, wide } = at;
       Object.assign(titled.style, { top: `${at.top - AXIS}px`, right: `${wide - left - column / 2 + BEFORE}px` });
       titled.classList.remove("mg-brief-axis");
       titled.classList.toggle("mg-brief-axis", titled.offsetLeft < BEFORE);
       titled.style.visibility = titled.offsetLeft < 0 ? "hidden" : ""; // not even the short word has room
-      stepAxis(axis, at, data.frames.length);
+      stepAxis(axis, at, data.frames.length, past);
     },
-    /** @param {number} index */
-    show(index) {
+    /** @param {number} index @param {number} past */
+    show(index, past) {
       const now = byStep.get(index) ?? [];
       const wider = Math.max(0, at.largest + 1.5 - at.column / 2); // a mark may be wider than its column
       const next = Math.max(0, at.left + at.column * (index + 1) - wider);
@@ -343,7 +363,7 @@ function staff(place, lane, data) {
       parts.here.replaceChildren();
       const cut = notes.filter((note) => note[0] <= index && note[4] !== "gradient" && middle(note, at)[0] + at.largest + 1.5 > next);
       if (wider && !called.length && at.radius >= DOT) for (const note of cut) mark(note, at, parts.here, data);
-      parts.lines.setAttribute("width", String(at.left + at.column * (index + (lane.columns ? 1 : 0.5)))); // up to the playhead
+      parts.lines.setAttribute("width", String(at.left + at.column * (index + (lane.columns ? 1 : 0.5)) + (index < data.frames.length - 1 ? 0 : past))); // up to the playhead
       called.forEach((each, i) => each.classList.toggle("mg-here", i === index));
       parts.now.replaceChildren(...(called.length ? [] : now).filter(drawnLarge).map((note) => ring(note, at)));
       for (const name of here) name.classList.remove("mg-here");
@@ -445,14 +465,14 @@ function layers(svg) {
 /** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */
 const middle = ([, row, , , , step], at) => [at.left + at.column * (step + 0.5), at.top + at.row * (row + 0.5)];
 
-/** The numbers of the steps, above the rows, up to where the last one ends. @param {Element} parent @param {Place} at @param {number} steps */
-function stepAxis(parent, { left, column, top, wide }, steps) {
+/** The numbers of the steps, above the rows, up to where the last one ends. @param {Element} parent @param {Place} at @param {number} steps @param {number} past */
+function stepAxis(parent, { left, column, top, wide }, steps, past) {
   const by = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * column >= Math.max(TICK, OF_TICK * String(steps).length * Number(column < TICK))) ?? steps;
   parent.replaceChildren();
   const half = DIGIT_OF_AXIS * String(steps - 1).length;
   const tick = (/** @type {number} */ step, /** @type {number} */ x) => { shape("text", { class: "mg-tick", x, y: top - 4 }, parent).textContent = String(step); };
-  const last = Math.min(left + column * (steps - 0.5), wide - half); // where it all ends
-  for (let step = 0, x = left + column / 2; x + 2 * half + BETWEEN_TICKS <= last; step += by, x += by * column) tick(step, x);
+  const last = Math.min(left + column * (steps - 0.5) + past, wide - half); // where it all ends
+  for (let step = 0, x = left + column / 2; step < steps - 1 && x + 2 * half + BETWEEN_TICKS <= last; step += by, x += by * column) tick(step, x);
   tick(steps - 1, last);
 }
 
@@ -479,7 +499,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
   shape("path", { class: "mg-notes-to-come", "stroke-width": small ? Math.min(2, at.column) : 6, d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
   // A node that was built first holds no value until it runs; in a column for each call, of that call.
   const held = lives.map(([i, start]) => (plan ? notes.find((note) => note[1] === i && note[2] === "run" && note[5] >= start && drawnLarge(note))?.[5] : start));
-  const last = (/** @type {number} */ end) => x(end) + at.column * 0.4;
+  const last = (/** @type {number} */ end) => (end < data.frames.length - 1 ? x(end) + at.column * 0.4 : at.wide); // up to the playhead
   const drawn = { plan: plan ? lives.map(([i, start, end], k) => `M${x(start)} ${row(i)}H${columns ? x(end) : held[k] === undefined ? last(end) : x(held[k])}`) : [],
     run: columns ? [] : lives.flatMap(([i, , end], k) => (held[k] !== undefined && held[k] < end ? [`M${x(held[k])} ${row(i)}H${last(end)}`] : [])) };
   for (const [look, paths] of Object.entries(drawn)) {
@@ -494,7 +514,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= from - 0.5 && note[5] <= end + 0.5);
     const ordered = within.toSorted((a, b) => a[5] - b[5] || back * (a[1] - b[1]));
     if (turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
-    const d = ordered.flatMap((note, i) => operands(ordered.slice(Math.max(0, i - (small ? 1 : LINKED)), i).reverse(), note, at, data));
+    const d = ordered.flatMap((note, i) => operands(ordered.slice(Math.max(0, i - (small && data.frames.length > CROWDED ? 1 : LINKED)), i).reverse(), note, at, data));
     if (d.length) shape("path", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, d: d.join("") }, lines);
   }
   if (small) return dots(notes, at, past, phases);
@@ -502,7 +522,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     if (drawnLarge(note)) at.own.set(note, numberOf(note, notes, at, data));
   }
   if (!columns) numbersBeside(notes, at);
-  for (const note of notes) if (note[4] !== "gradient") mark(note, at, past, data);
+  for (const note of notes) if (note[4] !== "gradient" && !hidden(note, at)) mark(note, at, past, data);
   at.largest = Math.max(at.radius, ...[...at.own.values()].map(({ text, radius, beside }) => radius + (beside ? BESIDE + HALO + measured(text, SMALL_NUMBER) : 0)));
 }
 
@@ -577,9 +597,8 @@ function dots(notes, at, parent, phases) {
     shape("path", { class: "mg-dots mg-dots-gradient mg-dots-between", d: back.join("") }, parent);
   }
   for (const [kind, look, more] of looks)
-    for (const [d, wide] of joined(kinds.get(kind) ?? [], at, Math.min(0, more) / 2, banded, merged))
+    for (const [d, wide, band] of joined(kinds.get(kind) ?? [], at, Math.min(0, more) / 2, banded, merged))
       if (d) {
-        const band = wide > 2 * at.radius;
         const lower = band && kind === "both" && look === "run"; // what was built and ran at once is both, one above the other
         const path = shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": Math.max(1, lower ? wide / 2 : wide + (band ? Math.min(0, more) : more)), "stroke-linecap": band ? "butt" : "round" }, parent);
         if (lower) path.setAttribute("transform", `translate(0 ${wide / 4})`);
@@ -617,19 +636,30 @@ function middleRuns(all, start, end, { left, column }) {
   }).join("");
 }
 
-/** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {[number, number][][]} all @param {Place} at @param {number} more pixels at the ends of a band @param {boolean} banded @param {boolean} merged whether long bands are bars @returns {[string, number][]} */
+/** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {[number, number][][]} all @param {Place} at @param {number} more pixels at the ends of a band @param {boolean} banded @param {boolean} merged whether of long bands only the ends are seen @returns {[string, number, boolean][]} */
 function joined(all, at, more, banded, merged) {
-  const [alone, long] = ["", ""].map(() => /** @type {string[]} */ ([]));
+  const [alone, long, between] = ["", "", ""].map(() => /** @type {string[]} */ ([]));
   const end = at.column / 2;
-  const line = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) => long.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`);
+  const line = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y, to = long) => to.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`);
+  const turns = merged ? all.filter((places) => places.length >= BANDED.marks).sort(([[a]], [[b]]) => a - b) : []; // rows whose marks take turns
   for (const places of all) {
     const [[from, y], [to]] = [places[0], places[places.length - 1]];
     const tooth = Math.min(LONE, smallestGap(places, at.column) * TOOTH) / 2;
     if (places.length === 1 && !banded) alone.push(`M${from.toFixed(1)} ${y.toFixed(1)}h0`);
-    else if ((merged && places.length >= BANDED.marks) || blurred(places, at.column)) line(from - end, to + end, y);
+    else if (turns.includes(places)) {
+      const [wide, turn] = [to - from + 2 * end, turns.indexOf(places)];
+      const each = turns.length * ENDS.apart;
+      const marks = Math.min(ENDS.marks, Math.floor((wide * ENDS.part) / each));
+      const [first, last] = [from - end + turn * ENDS.apart, to + end - (turns.length - 1 - turn) * ENDS.apart];
+      for (let i = 0; i < marks; i++) {
+        line(first + i * each, first + i * each + ENDS.wide, y);
+        line(last - i * each - ENDS.wide, last - i * each, y);
+      }
+      line(first + marks * each, last - marks * each, y, marks ? between : long);
+    } else if (blurred(places, at.column)) line(from - end, to + end, y);
     else for (const [x] of places) line(x - tooth, x + tooth, y);
   }
-  return [[alone.join(""), 2 * at.radius], [long.join(""), bandHigh(at)]];
+  return [[alone.join(""), 2 * at.radius, false], [long.join(""), bandHigh(at), true], [between.join(""), ENDS.between, true]];
 }
 
 /** How high bands are. @param {Place} at */
@@ -648,7 +678,7 @@ function countMarks(all, at, parent) {
     const [[from], [to, y], said] = [places[0], places[places.length - 1], `× ${places.length}`];
     if (places.length >= BANDED.marks && to - from > 2 * measured(said, BANDED.font)) {
       const wide = measured(said, BANDED.font) + 8;
-      const x = to - wide - 4 * LONE; // within the bar, whose end is seen
+      const x = (from + to - wide) / 2;
       shape("rect", { class: "mg-times-plate", rx: 3, x, y: y - BANDED.font * 0.6, width: wide, height: BANDED.font * 1.2 }, parent);
       shape("text", { class: "mg-times", x: x + wide / 2, y: y + BANDED.font * 0.36 }, parent).textContent = said;
     }
@@ -665,7 +695,7 @@ const ringed = ([, , kind, , sort = "operator"], { radius }) => (kind !== "both"
 function numberOf(note, notes, at, data) {
   const [, , kind, ids, , step] = note;
   const known = held(ids[ids.length - 1], kind, step, data.nodes);
-  if (!known || known.bad || coded(data, known)) return { text: "", font: 0, radius: at.radius, beside: 0 };
+  if (!known || known.bad || at.silent || coded(data, known)) return { text: "", font: 0, radius: at.radius, beside: 0 };
   const text = /^(True|False)$/.test(known.short) ? known.short[0] : known.short.replace(/^\((.*)\)$/, (_, own) => (/,/.test(own) ? "…" : own)); // of several values no one
   const needs = (/** @type {number} */ font) => ringed(note, at) + (text.length > 1 ? Math.hypot(measured(text, font) / 2, HALF_HIGH * font) + 1 : 4.4);
   const [font, smaller] = LETTERS_OF_MARK;
@@ -674,12 +704,12 @@ function numberOf(note, notes, at, data) {
   const near = notes.filter((other) => other !== note && drawnLarge(other)).map((other) => middle(other, at)).map(([u, v]) => Math.hypot(u - x, v - y)).filter(Boolean);
   const radius = Math.max(at.radius, needs(smaller));
   const room = Math.max(at.radius, Math.min(LARGER_MARK * at.radius, OF_ROW * at.row, ...near.map((far) => far / 2 - 1)));
-  return at.radius >= DASHED && radius <= room ? { text, font: smaller, radius, beside: 0 } : { text, font: 0, radius: at.radius, beside: 0 };
+  return at.radius >= WRITTEN && radius <= room ? { text, font: smaller, radius, beside: 0 } : { text, font: 0, radius: at.radius, beside: 0 };
 }
 
 /** Numbers that have no room in their marks are beside them, right or left, where nothing else is. @param {Note[]} notes @param {Place} at */
 function numbersBeside(notes, at) {
-  const circles = notes.filter(({ 4: sort }) => sort !== "gradient").map((note) => ({ note, place: middle(note, at), radius: at.own.get(note)?.radius ?? Math.min(3, at.radius) }));
+  const circles = [...at.own].map(([note, { radius }]) => ({ note, place: middle(note, at), radius }));
   /** @type {[number, number, number][]} */
   const taken = [];
   for (const [note, own] of at.own) {
@@ -694,6 +724,15 @@ function numbersBeside(notes, at) {
   }
 }
 
+/** Whether a constant would lie on a mark or its number. @param {Note} note @param {Place} at */
+function hidden(note, at) {
+  const x = middle(note, at)[0];
+  return note[4] === "constant" && [...at.own].some(([other, { text, radius, beside }]) => {
+    const [from, more] = [middle(other, at)[0], beside && BESIDE + HALO + measured(text, SMALL_NUMBER)];
+    return other[1] === note[1] && x > from - radius - CONSTANT - (beside < 0 ? more : 0) && x < from + radius + CONSTANT + (beside > 0 ? more : 0);
+  });
+}
+
 /**
  * What happened at a step: a ring around what came out, as a number or as the colours of a tensor.
  * @param {Note} note @param {Place} at @param {Element} parent @param {Scored} data
@@ -705,16 +744,17 @@ function mark(note, at, parent, data) {
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${known?.bad ? " mg-note-bad" : ""}` }, parent);
   const inner = ringed(note, at);
   const around = inner && at.radius <= DOUBLE ? (at.radius < NUMBERED ? 0.6 : 1.2) : 0;
-  const { text, font, radius, beside } = at.own.get(note) ?? { text: "", font: 0, radius: Math.min(3, at.radius), beside: 0 };
+  const { text, font, radius, beside } = at.own.get(note) ?? { text: "", font: 0, radius: Math.min(CONSTANT, at.radius), beside: 0 };
   shape("circle", { cx, cy, r: radius + around }, g);
   const within = radius - inner;
   if (inner) shape("circle", { cx, cy, r: within }, g);
   if (at.radius < (inner ? DOUBLE : DASHED)) g.classList.add("mg-plain");
   if (beside) shape("text", { class: `mg-small-number mg-beside mg-beside-${beside > 0 ? "right" : "left"}`, x: cx + beside * (radius + around + BESIDE), y: cy + 4 }, g).textContent = text;
-  if (!drawnLarge(note) || !known || at.radius < DASHED || beside) return;
-  const colours = coded(data, known).replace(/^\w/, "c"); // bars would be too low
+  if (!drawnLarge(note) || !known || beside) return;
+  const colours = at.radius < COLOURED ? "" : coded(data, known).replace(/^\w/, "c"); // bars would be too low
+  g.classList.toggle("mg-mute", !colours && !font);
   if (colours) {
     const inside = shape("g", { class: "mg-svg mg-colours", transform: `translate(${cx - within} ${cy - within})` }, g);
     shape("g", { class: `mg-swatch mg-of-${kind === "gradient" ? "grad" : "value"}` }, inside).innerHTML = swatch(colours, 2 * within, 2 * within);
-  } else shape("text", { x: cx, y: cy + 4, ...(font && font < LETTERS_OF_MARK[0] ? { class: "mg-small-number" } : {}) }, g).textContent = font ? text : "";
+  } else if (font) shape("text", { x: cx, y: cy + 4, ...(font < LETTERS_OF_MARK[0] ? { class: "mg-small-number" } : {}) }, g).textContent = text;
 }

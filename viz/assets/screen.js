@@ -74,7 +74,7 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall)).slice(narrow && "crowded" in score.dataset ? -2 : 0, narrow ? undefined : -1);
     const [part, all] = [Math.min(SCORE.part * sizes.length, SCORE.both), narrow ? SCORE.slim : SCORE.most];
     const left = narrow && sizes.length > 1 ? most - edge - key.offsetHeight - Math.max(...sizes.map(({ width, height, above, most }) => height * Math.min(most, (wide / sizes.length - SPACE.aside) / width) + above - SPACE.spare)) : Infinity; // beneath whole graphs
-    const larger = narrow ? most / (1 + GRAPH) - edge - key.offsetHeight : Infinity; // beneath graphs that are the larger part
+    const larger = narrow && sizes.length < 2 ? most / (1 + GRAPH) - edge - key.offsetHeight : Infinity; // beneath a graph that is the larger part
     const high = Math.max(SCORE.part * most, readable.find((tall, i) => tall <= (i < readable.length - 1 ? Math.min(left, larger, part * most, all * most) : all * most)) ?? 0);
     score.style.maxHeight = beside ? "" : `${high}px`;
     const around = edge + key.offsetHeight + (beside ? 0 : score.offsetHeight);
