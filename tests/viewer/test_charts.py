@@ -177,6 +177,14 @@ def test_each_line_is_solid_and_named_where_it_ends() -> None:
     assert heights == sorted(heights), "in the order in which the lines end"
 
 
+def test_a_logarithmic_axis_over_decades_has_powers_of_ten_whatever_their_size() -> None:
+    """Charts of one figure, of a loss and of its gradients, have numbers of one style."""
+    for least in (1e-3, 1e-7):
+        axis = drawn(series={"a": [1, least]}, logy=True).yaxis
+        assert {axis.major.formatter(10.0**k, 0) for k in (-2, 0)} == {"10⁻²", "10⁰"}
+    assert drawn(series={"a": [1, 0.2]}, logy=True).yaxis.major.formatter(0.5, 0) == "0.5"
+
+
 def test_a_name_beside_the_end_of_its_line_needs_no_stroke() -> None:
     """A stroke that goes on level would look like more data."""
     apart, near = (

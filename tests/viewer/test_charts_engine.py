@@ -131,6 +131,9 @@ def test_a_schedule_as_bars() -> None:
     assert alone.get_label() == ALONE
     ends = [path.get_extents().x1 for path in alone.get_paths()]
     assert ends == [2, 3, 4], "one after another"
+    assert {1, 2, 3, 4} < {*figure.axes[0].get_xticks()}, "the 3 of the title can be read"
+    (line,) = (x for x in figure.axes[0].lines if x.get_xdata()[0] == x.get_xdata()[1] == 3)
+    assert "3 s" in [text.strip() for text in texts(figure)]
     assert chart.title == ("2 devices: 3 s instead of 4 s", "2 个设备用 3 s，一个设备要 4 s")
     assert schedule(program, 1, costs=COSTS).title[0] == "Schedule over 1 device"
     assert sum(len(c.get_paths()) for c in bars) == 3

@@ -203,7 +203,7 @@ def _draw(axes: mpl.Axes, part: Lines, i: int, above: Pair, ticks: Sequence[int]
     low, high = axes.get_ylim()
     high = axes.dataLim.y1 if axes.dataLim.height > 0 else high  # no axis above what is drawn
     axes.set_ylim(0 if not part.logy and 0 < low < high / 2 else low, high)
-    axes.yaxis.set_major_formatter(lambda tick, _: spoken(float(tick), part.logy and low < LEAST))
+    axes.yaxis.set_major_formatter(lambda tick, _: spoken(tick, part.logy and high > 100 * low))
     caption(axes, (row("chart_log", what=above) if part.logy else above)[i])
     ends = [(*_end(v, low, ticks[0]), n, c) for (n, v), c in zip(names, colors, strict=True)]
     name_ends(axes, ends)

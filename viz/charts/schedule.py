@@ -74,10 +74,9 @@ def schedule(
     about = {"devices": obj.devices, "tasks": len(obj.tasks), "count": len(obj.critical)}
     says = listed((row(p.title, time=seconds(p.schedule.makespan)) for p in panels), ", ", "，")
     saves = obj.costs != "run" and 0 < obj.makespan < obj.total
-    times = {"one": seconds(obj.total), "many": seconds(obj.makespan)}
     title = "chart_schedule_saves" if saves else "chart_schedule"
     return Chart(
-        title=row(title, devices=obj.devices, **times),
+        title=row(title, devices=obj.devices, one=seconds(obj.total), many=seconds(obj.makespan)),
         alt=row("chart_schedule_alt", length=seconds(obj.length), lengths=says, **about),
         head=heads(*HEAD, *(BELOW if found is not None else ())),
         rows=tuple(_rows(obj, found)),
@@ -130,16 +129,16 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], saves: bool, i: int) -> N
         axes.grid(visible=False, axis="y")
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
-        axes.xaxis.set_major_locator(mpl.MaxNLocator(4, steps=[1, 2, 5, 10]))
+        axes.xaxis.set_major_locator(mpl.MaxNLocator(5, steps=[1, 2, 5, 10]))
         handed |= bool(_handovers(axes, schedule.tasks, scale))
         axes.set_xlabel(row("chart_time", unit=unit)[i])
         caption(axes, row(panel.title, time=seconds(schedule.makespan))[i], 6)  # as its key stands
         axes.xaxis.set_major_formatter("{x:g}")
-    path_key = mpl.Patch(**panels[0].look(True), label=row("chart_critical")[i])
-    arrow = mpl.Line2D([], [], color=INK, marker=">", mec=INK, label=row("chart_handed")[i])
-    keys = [path_key, *([arrow] if handed else [])]
+    keys: list[Any] = [mpl.Patch(**panels[0].look(True), label=row("chart_critical")[i])]
+    keys += [mpl.Line2D([], [], color=INK, marker=">", mec=INK, label=row("chart_handed")[i])]
     beside: dict[str, Any] = {"bbox_to_anchor": (1, 1), "loc": "lower right", "borderpad": 0}
-    rows[0, 0].legend(handles=keys, ncols=1 if is_slim(figure.get_figwidth()) else 2, **beside)
+    columns = 1 if is_slim(figure.get_figwidth()) else 2
+    rows[0, 0].legend(handles=keys[: 1 + handed], ncols=columns, **beside)
     notes = [_key(panels[0].schedule.tasks, numbered), (_note(panels[0].schedule) or ("", ""))[i]]
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     text = "\n".join(folded(note, rows[-1, 0]) for note in notes if note)
@@ -171,13 +170,12 @@ def _bars(
     axes: mpl.Axes, panel: Panel, path: set[Node], width: float, scale: float, numbers: Numbers
 ) -> set[int]:
     """Draw a bar for each task, with its name or, if that's too long, its number; return those."""
-    numbered = set()
+    numbered, each = set[int](), width * NAMED
     for device, tasks in enumerate(panel.schedule.gantt):
         for t in tasks:
             start, length = t.start * scale, t.cost * scale
             axes.broken_barh([(start, length)], (device - 0.36, 0.72), **panel.look(t.node in path))
-            room = length / width * axes_width(axes)
-            name, letters = t.node.name.split("/")[-1], int(room / NAMED)
+            name, letters = t.node.name.split("/")[-1], int(length * axes_width(axes) / each)
             number = numbers.get(t.node)
             if len(name) > letters and number is not None and len(str(number)) <= letters:
                 numbered.add(number)
@@ -194,9 +192,11 @@ def _draw_serial(axes: mpl.Axes, schedule: Schedule, scale: float) -> None:
     ends = list(accumulate(costs))
     bars = [(end - cost, cost) for end, cost in zip(ends, costs, strict=True)]
     soft, line, card = (theme.TOKENS[name][0] for name in ("soft", "line", "card"))
-    low = schedule.devices - 0.24
+    low, at = schedule.devices - 0.24, schedule.makespan * scale
     axes.broken_barh(bars, (low, 0.48), facecolor=card, edgecolor=line, lw=0.8, label=ALONE)
     place: dict[str, Any] = {"va": "center_baseline", "size": TICK, "color": soft}
+    axes.axvline(at, color=soft, lw=0.7, zorder=0.9)  # above the grid, below the bars
+    axes.text(at, low - 0.2, f"{seconds(schedule.makespan)}\xa0", ha="right", **place)
     for (begin, length), t in zip(bars, schedule.tasks, strict=True):
         name = t.node.name.split("/")[-1]
         if len(name) * NAMED < length / ends[-1] * axes_width(axes):
