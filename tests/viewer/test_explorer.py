@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explored import differing, jax_like, stopped, torch_like
+from explored import differing, jax_like, recurrent, stopped, torch_like
 
 import minigrad as mg
 import viz
@@ -345,6 +345,41 @@ def test_how_gradients_differ_is_told(norms: list[float], key: str) -> None:
     beginning = row(key, **fields, count=1)[0].split(":")[0]
     (text,) = [x["text"][0] for x in findings(numbers(norms)) if "radient" in x["text"][0]]
     assert text.startswith(beginning)
+
+
+def calls(norms: list[float], own: bool = False) -> dict[str, Any]:
+    """A cell whose calls get gradients of these norms; own: each has weights of its own."""
+    data = numbers([1.0] * len(norms))
+    data["portraits"] = [{"norm": norm, "zeros": 0.5} for norm in norms]
+    for i, p in enumerate(data["parameters"]):
+        data["operators"][i]["weights"] = [i if own else 0]
+        p["g"] = len(norms)
+    data["portraits"].append({"norm": 1.0})
+    root, _ = data["nodes"]
+    cell = {"parent": 0, "name": "cell", "repeats": True, "children": [], "a": 0, "b": len(norms)}
+    data["nodes"] = [root, cell]
+    for i in range(len(norms)):
+        cell["children"].append(len(data["nodes"]))  # type: ignore[attr-defined]
+        data["nodes"].append({"parent": 1, "name": str(i + 1), "op": i, "a": i, "b": i + 1})
+    return data
+
+
+def test_gradients_that_vanish_along_the_calls_of_a_cell_come_first() -> None:
+    first, *rest = findings(calls([1e-8, 1e-4, 0.5]))
+    english, chinese = (text.replace("\u2060", "") for text in first["text"])
+    assert english.startswith("Gradients vanish on the way back through 3 calls of cell: ")
+    assert english.endswith("|∂y| falls from 0.5 to 1e-08.")
+    assert chinese.startswith("梯度在往回穿过 cell 的 3 次调用时消失：")
+    assert chinese.endswith("|∂y| 从 0.5 降到 1e-08。")
+    assert (first["op"], first["bad"], first["about"]) == (0, True, "vanishing_calls")
+    assert not any(f["bad"] for f in rest)
+    (exploding,) = [f for f in findings(calls([1e8, 1.0, 0.5])) if f["bad"]]
+    assert exploding["text"][0].startswith("Gradients explode on the way back through 3 calls")
+    for data in (calls([1e-3, 0.5]), calls([1e-8, 0.5], own=True), content(recurrent()).data):
+        assert not any(f["bad"] for f in findings(data)), "even enough, or weights of their own"
+    cut = calls([1e-8, 0.5])
+    del cut["operators"][0]["g"]
+    assert not any(f["bad"] for f in findings(cut)), "no gradient is to reach it"
 
 
 def test_the_largest_and_the_smallest_gradient_are_those_of_the_score() -> None:

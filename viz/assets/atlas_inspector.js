@@ -13,7 +13,7 @@ function indexOf(shape, place) {
 const CLEAR = 6; // pixels from the last line that is seen to the button below it
 
 /** Which section of a part a finding is about: its gradient, its cost, or its weights. @type {Record<string, number>} */
-const PROMISED = { nan_back: 1, nan_relu: 1, slowest: 2, slowest_two: 2, shares: 2, gradients: 3, vanishing: 3, exploding: 3, no_gradient: 3, frozen: 3, unreached: 3 };
+const PROMISED = { nan_back: 1, nan_relu: 1, vanishing_calls: 1, exploding_calls: 1, slowest: 2, slowest_two: 2, shares: 2, gradients: 3, vanishing: 3, exploding: 3, no_gradient: 3, frozen: 3, unreached: 3 };
 
 /**
  * @param {Atlas} atlas @param {HTMLElement} place

@@ -465,11 +465,12 @@ function profileOf(m, group) {
   return { spread, returned, silent };
 }
 
-/** The parts that the profile has a point for: as deep in the tree as there is room for. @param {AtlasModel} m @param {AtlasNode} group */
+/** The parts that the profile has a point for: as deep in the tree as there is room for, but one for each call of a cell. @param {AtlasModel} m @param {AtlasNode} group */
 function profileParts(m, group) {
   let parts = partsOf(m, group).filter((node) => node.input === undefined);
+  const calls = new Set(m.nodes.flatMap((node) => stateOf(m, node)?.calls ?? []));
   for (;;) {
-    const groups = parts.filter((node) => node.children && parts.length + node.children.length <= MOST_POINTS + 1);
+    const groups = parts.filter((node) => node.children && !calls.has(node) && parts.length + node.children.length <= MOST_POINTS + 1);
     if (!groups.length) return parts;
     const largest = groups.reduce((a, b) => (b.sum.count > a.sum.count ? b : a));
     parts = parts.flatMap((node) => (node === largest ? partsOf(m, node) : [node]));

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import nan
 from typing import Any
 
 from viz.words.text import Pair, row
@@ -10,7 +11,6 @@ from viz.words.text import Pair, row
 CLEAR = 1.2  # how many times as long as the next one the slowest takes, to be named
 APART = 1e4  # how many times larger an element of one gradient is, to be worth a look
 SILENT = 0.9  # share of zeros behind a ReLU that hardly fires
-RECTIFIERS = ("ReLU",)
 
 Finding = dict[str, Any]
 
@@ -20,7 +20,7 @@ def findings(data: Mapping[str, Any], rounds: Sequence[Sequence[float]] = ()) ->
 
     rounds: how long each operator took in several runs.
     """
-    found = _find_nonfinite(data) or _uneven_gradients(data)  # gradients say nothing after NaN
+    found = _find_nonfinite(data) or [*_uneven_calls(data), *_uneven_gradients(data)]
     found += [*_find_silent(data), *_find_unusual(data)]
     if "failed" not in data:
         found += _find_slowest(data, rounds or [[*map(_time, data["operators"])]])
@@ -37,8 +37,7 @@ def _time(operator: Mapping[str, Any]) -> float:
 
 def path_of(data: Mapping[str, Any], op: int) -> str:
     """Return the modules around an operator, and its name: "layer1.0.conv1"."""
-    nodes = data["nodes"]
-    here, names = 0, []
+    nodes, here, names = data["nodes"], 0, []
     while "children" in nodes[here]:
         here = next(c for c in nodes[here]["children"] if nodes[c]["a"] <= op < nodes[c]["b"])
         names.append(nodes[here].get("name") or data["operators"][op]["op"])
@@ -60,15 +59,28 @@ def _find_nonfinite(data: Mapping[str, Any]) -> list[Finding]:
             fields = {"name": path_of(data, broken[0]), "count": bad(broken[0], of)}
             found.append(_finding(key, broken[0], True, **fields, line=line))
     if data["backward"] and data.get("system") == "PyTorch":
-        passed = [i for i, o in enumerate(operators) if o["op"] in RECTIFIERS and bad(i, "v")][-1:]
+        passed = [i for i, o in enumerate(operators) if o["op"] == "ReLU" and bad(i, "v")][-1:]
         found[1:1] = [_finding("explorer_nan_relu", i, True, name=path_of(data, i)) for i in passed]
     return found
 
 
+def _uneven_calls(data: Mapping[str, Any]) -> Iterator[Finding]:
+    """Find a module called again and again whose gradients vanish or explode from call to call."""
+    nodes, operators = data["nodes"], data["operators"]
+    for node in (node for node in nodes if node.get("repeats")):
+        calls = [range(nodes[c]["a"], nodes[c]["b"]) for c in node["children"]]
+        used = {str([operators[i].get("weights") for i in call]) for call in calls}
+        ends = [operators[call[-1]] for call in (calls[0], calls[-1])]
+        norms = [data["portraits"][o["g"]].get("norm", nan) for o in ends if "g" in o]
+        first, last = [*norms, nan, nan][:2]
+        if len(used) == 1 and max(first, last) > APART * min(first, last):
+            key = "explorer_vanishing_calls" if first < last else "explorer_exploding_calls"
+            fields = {"name": node["name"], "first": f"{first:.3g}", "last": f"{last:.3g}"}
+            yield _finding(key, calls[0][-1], True, **fields, count=len(calls))
+
+
 def _uneven_gradients(data: Mapping[str, Any]) -> list[Finding]:
     """Find how the gradients of the weights differ from layer to layer."""
-    if not data["backward"]:
-        return []
     readers = {w: i for i, o in enumerate(data["operators"]) for w in o.get("weights", ())}
     norms, sizes = [], []
     for i, p in enumerate(data["parameters"]):
@@ -81,32 +93,24 @@ def _uneven_gradients(data: Mapping[str, Any]) -> list[Finding]:
     if not norms:
         return []
     (low, at, name, least), (high, top, other, most) = min(norms), max(norms)
-    fields = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
     if low == 0:
         dead = sum(norm == 0 for norm, *_ in norms)
         return [_finding("explorer_no_gradient", at, True, name=name, count=dead)]
-    if high > APART * low:  # an element of one is that much larger than an element of the other
-        key, op = ("explorer_vanishing", at) if at < top else ("explorer_exploding", top)
-        return [_finding(key, op, True, ratio=f"{high / low:.2g}", **fields)]
-    (least, _, name), (most, top, other) = min(sizes), max(sizes)
+    key, op = ("explorer_vanishing", at) if at < top else ("explorer_exploding", top)
+    if not (bad := high > APART * low):  # no element of one is that much larger than one of another
+        key, (least, _, name), (most, op, other) = "explorer_gradients", min(sizes), max(sizes)
     fields = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
-    return [_finding("explorer_gradients", top, False, **fields)]
+    return [_finding(key, op, bad, ratio=f"{high / low:.2g}", **fields)]
 
 
 def _find_silent(data: Mapping[str, Any]) -> list[Finding]:
     """Find ReLUs whose outputs are almost all zero."""
-    operators, portraits = data["operators"], data["portraits"]
-    relus = [i for i, o in enumerate(operators) if o["op"] in RECTIFIERS and "v" in o]
-    zeros = [(portraits[operators[i]["v"]].get("zeros", 0), i) for i in relus]
+    relus = [(o["v"], i) for i, o in enumerate(data["operators"]) if "v" in o and o["op"] == "ReLU"]
+    zeros = [(data["portraits"][v].get("zeros", 0), i) for v, i in relus]
     dead = [(share, i) for share, i in zeros if share > SILENT]
-
-    def said(key: str, share: float, i: int) -> Finding:
-        fields = {"name": path_of(data, i), "share": f"{100 * share:.0f}"}
-        return _finding(key, i, key == "explorer_silent", **fields)
-
-    if dead:
-        return [said("explorer_silent", *one) for one in dead[:5]]
-    return [said("explorer_alive", *max(zeros))] if zeros else []
+    key, shown = ("explorer_silent", dead[:5]) if dead else ("explorer_alive", sorted(zeros)[-1:])
+    said = [(i, {"name": path_of(data, i), "share": f"{100 * share:.0f}"}) for share, i in shown]
+    return [_finding(key, i, bool(dead), **fields) for i, fields in said]
 
 
 def _find_unusual(data: Mapping[str, Any]) -> list[Finding]:
@@ -114,18 +118,15 @@ def _find_unusual(data: Mapping[str, Any]) -> list[Finding]:
     found = []
     operators, parameters = data["operators"], data["parameters"]
     reads = {w: i for i, o in enumerate(operators) for w in o.get("weights", ())}
-    alone = [w for w in reads if "g" not in parameters[w]]
-    alone = [w for w in alone if parameters[w].get("dtype", "f")[0] == "f"]
+    alone = [w for w in reads if "g" not in (p := parameters[w]) and p.get("dtype", "f")[0] == "f"]
     for key, kept in (("explorer_frozen", "frozen"), ("explorer_unreached", None)):
-        if not (kept or data["backward"]):
-            continue
-        if places := sorted(w for w in alone if parameters[w].get("kept") == kept):
+        places = sorted(w for w in alone if parameters[w].get("kept") == kept)
+        if places and (kept or data["backward"]):
             fields = {"name": parameters[places[0]]["name"], "count": len(places)}
             found.append(_finding(key, reads[places[0]], False, **fields))
     cut = "explorer_cut" if data.get("system") == "PyTorch" else "explorer_stop_gradient"
     for mark, key in (("cut", cut), ("box", "explorer_box"), ("rule", "explorer_rule")):
-        places = [i for i, o in enumerate(operators) if o.get("mark") == mark]
-        if places:
+        if places := [i for i, o in enumerate(operators) if o.get("mark") == mark]:
             fields = {"name": path_of(data, places[0]), "count": len(places)}
             found.append(_finding(key, places[0], False, **fields, system=data.get("system")))
     return found
