@@ -44,12 +44,20 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
   write.call(this, text, ...at);
 };
 """
-# Where the pieces of curves begin in the score as it was last drawn: the colour of each.
+# Where the pieces of curves begin in the score as it was last drawn: the colour of each; and how many
+# points all of them have.
 PIECES = """
 const P = CanvasRenderingContext2D.prototype;
-const [clear, move] = [P.clearRect, P.moveTo];
+const [clear, move, go] = [P.clearRect, P.moveTo, P.lineTo];
 const scored = (c) => c.canvas.className === "mg-x-score";
-P.clearRect = function (...at) { if (scored(this)) window.pieces = []; clear.apply(this, at); };
+P.clearRect = function (...at) {
+  if (scored(this)) [window.pieces, window.points] = [[], 0];
+  clear.apply(this, at);
+};
+P.lineTo = function (...at) {
+  window.points += scored(this) && this.lineWidth === 2;
+  go.apply(this, at);
+};
 P.moveTo = function (...at) {
   if (scored(this) && this.lineWidth === 2) window.pieces.push(this.strokeStyle);
   move.apply(this, at);
@@ -539,6 +547,8 @@ def test_the_pieces_of_a_curve_have_the_names_of_their_modules(tmp_path: Path, o
     page = opened(one, explorer_of(recurrent, recurrent()).save(tmp_path / "a.html"))
     score = {text for canvas, text in page.evaluate("window.texts") if canvas == "mg-x-score"}
     assert "@, cell" in score
+    points = 6 + 6 + 1  # rows, calls of the cell, and @: no more for what is in a call
+    assert page.evaluate("window.points") <= 2 * points
     page.evaluate(f"() => {STATE}.jump(0)")
     assert "@, cell" not in written(page, "mg-x-score"), "not before it is drawn"
 
