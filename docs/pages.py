@@ -207,7 +207,7 @@ def parted(half: str) -> tuple[str, str]:
     return (f"{begin}{answer}{end}" if answer else "", f"{begin}{rest}{end}" if rest else "")
 
 
-PRE = r'<div class="\s*highlight[^>]*><pre[^>]*>(?:<span></span>)?'
+PRE = r'(?:<div class="\s*highlight[^>]*><pre[^>]*>(?:<span></span>)?|<pre>(?!<code))'
 MARKED = re.compile(
     "(<math>(?:(?!</math>).)*</math>[，。：；、！？）])"
 )  # no line begins with a mark
@@ -296,10 +296,13 @@ def telling(source: str) -> str:
 
     >>> telling("import viz\\n\\n@mg.function\\ndef score(x):\\n    return x")
     'def score(x):'
+    >>> telling("viz.curves(\\n    a,\\n    b,\\n)")
+    'viz.curves(…'
     """
     lines = source.strip().splitlines()
     said = (line for line in lines if line.strip() and not line.lstrip().startswith(UNSAID))
-    return next(said, lines[0] if lines else "").strip()
+    line = next(said, lines[0] if lines else "").strip()
+    return f"{line}…" if line.endswith(("(", "[", "{", ",")) else line
 
 
 def is_of_a_learner(output: Any) -> bool:

@@ -75,7 +75,7 @@ def _heading(stop: Entry) -> Pair:
 
 
 def _state_mark(stop: Entry) -> str:
-    return {"done": MARKS[True], "begun": "◐", "new": "○"}.get(stop.state, "▷")
+    return {"done": MARKS[True], "begun": "◐", "new": "○"}.get(stop.state, " ")
 
 
 def _summary(stop: Entry) -> Pair:

@@ -122,6 +122,7 @@ def test_a_long_line_of_code_goes_on_further_right_than_it_begins() -> None:
         ("0", ""),
     ]
     assert re.sub("<[^>]*>", "", made) == re.sub("<[^>]*>", "", code), "it is copied as it was"
+    assert '--in:4">    return x' in pages.hung("<pre>def f(x):\n    return x</pre>"), "beside, too"
     style = (ROOT / "docs" / "template" / "page.css").read_text("utf-8")
     assert ".line { display: block; padding-left: calc((var(--in) + 4) * 1ch)" in style
 

@@ -19,6 +19,7 @@ from viz.picture.drawing import cards_of, render, source
 from viz.picture.layout import LayoutError
 from viz.picture.picture import Picture, PictureNode, picture
 from viz.picture.place import Box, Course, Places
+from viz.picture.references import references
 from viz.picture.theme import FONT_PATH
 from viz.picture.wrap import wrapped
 
@@ -298,6 +299,27 @@ def test_a_gradient_goes_from_border_to_border_with_its_tip(width: int) -> None:
             aside = max(box.x - x, x - box.x - box.width, box.y - y, y - box.y - box.height)
             assert aside == pytest.approx(gap, abs=0.6), e
         assert "mg-lane-tip" in laid.edge(e)
+
+
+@pytest.mark.parametrize("width", [300, 940])
+def test_a_gradient_reaches_a_reference_beside_its_arrow(width: int) -> None:
+    x = y = mg.tensor(1.0, requires_grad=True, name="x")
+    for _ in range(12):
+        y = mg.tanh(y) * x
+    drawn = picture(y)
+    laid = drawing.Drawing(drawn, "d", {n.id: CardSpace(8, 8) for n in drawn.nodes}, width)
+    begins = {r.drawn[0].id: laid.there.nodes[r.id] for r in references(drawn)}
+    arrows = [e for e in drawn.edges if e.id in begins]
+    assert len(arrows) > 5
+    for e in arrows:
+        (start, near), box = laid.way(e)[:2], begins[e.id]
+        handle, end = laid.way(e, True)[-2:]
+        across = drawing._normal((end, handle)), drawing._normal((start, near))
+        assert across[0] == pytest.approx(across[1], abs=0.35), "neither turns away"
+        tip = end[0] - across[0][1] * drawing.TIP, end[1] + across[0][0] * drawing.TIP
+        sides = (box.x - tip[0], tip[0] - box.x - box.width)
+        aside = max(*sides, box.y - tip[1], tip[1] - box.y - box.height)
+        assert abs(aside) < drawing.ASIDE, "its head is at the reference"
 
 
 def test_a_plan_is_an_outline_and_what_ran_is_filled() -> None:

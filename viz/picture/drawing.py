@@ -166,9 +166,8 @@ class Drawing:
 
     def _lane_of(self, e: PictureEdge) -> str:
         points = self.way(e, True)
-        x, y = points[-1]
-        dx, dy = _direction_at_end(points)
-        tip = ((x - dy * 3, y + dx * 3), (x + dx * TIP, y + dy * TIP), (x + dy * 3, y - dx * 3))
+        (x, y), (u, v) = points[-1], _normal(points[-2:])
+        tip = ((x + u * 3, y + v * 3), (x + v * TIP, y - u * TIP), (x - u * 3, y - v * 3))
         return (
             f'<path class="mg-lane" d="{_curve(points)}"/>'
             f'<path class="mg-lane mg-lane-tip" d="{_corners(tip)}"/>'
@@ -179,19 +178,23 @@ class Drawing:
 
         A lane reaches from border to border, less its tip.
         """
-        points = self._courses[e.id].points
-        points = points[::-1] if e.kind == "loop" else points
+        points = self._courses[e.id].points[:: -1 if e.kind == "loop" else 1]
         if not back:
             return points
         apex = max(self._courses[e.id].tip, key=lambda p: dist(p, points[-1]), default=points[-1])
-        start = self._begins[e.id].id if e.id in self._begins else e.source
         s, near = ASIDE * self._sides[e.id], (points[0], *points, points[-1])
         across = [_normal((near[i], near[i + 2])) for i in range(len(points))]
         most = self.there.width  # a lane may not leave the drawing beside an arrow at its border
         beside = zip(points, across, strict=True)
         lane = [(min(x + s * u, most), y + s * v) for (x, y), (u, v) in beside][::-1]
         lane[:2] = _lane_end(lane[0], lane[1], apex, self.there.nodes[e.target], 0)
-        lane[:-3:-1] = _lane_end(lane[-1], lane[-2], points[0], self.there.nodes[start], TIP)
+        if e.id in self._begins:  # which is small and round: up to its box beside the arrow
+            b, (x, y) = self.there.nodes[self._begins[e.id].id], lane[-1]
+            u, v = (part or 1e-9 for part in _normal((lane[-2], lane[-1])))
+            far = TIP + min((x - b.x - b.width * (v < 0)) / v, (b.y + b.height * (u > 0) - y) / u)
+            lane[2:] = [(x - k * v, y + k * u) for k in (far + dist(lane[0], (x, y)) / 3, far)]
+        else:
+            lane[:-3:-1] = _lane_end(lane[-1], lane[-2], points[0], self.there.nodes[e.source], TIP)
         return tuple(lane)
 
 
@@ -347,12 +350,6 @@ def _lane_end(end: Point, near: Point, at: Point, card: Box, gap: float) -> tupl
         a, b = (edge, level), (out * max(out * near[k], turn), level)
         found.append((a, b) if k == 0 else (a[::-1], b[::-1]))
     return min(found, key=lambda ends: dist(ends[0], end))
-
-
-def _direction_at_end(points: tuple[Point, ...]) -> Point:
-    """Return the unit vector of the direction in which a curve ends."""
-    dx, dy = _normal(points[-2:])
-    return dy, -dx
 
 
 def _curve(points: tuple[Point, ...]) -> str:
