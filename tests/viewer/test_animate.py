@@ -228,6 +228,17 @@ def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
         assert re.findall("mg-(?:small|dot)[a-z-]*", drawn) == looks, "as in a player on a phone"
 
 
+def test_all_marks_of_a_score_show_their_numbers_or_none_does() -> None:
+    x = mg.tensor(5.0, requires_grad=True, name="x")
+    films = viz.animate(x * x + 3), viz.animate(lambda x: x * x + 3, 5.0)
+    numbers = []
+    for film in films:
+        film.width = 340
+        svg = "".join(film.scene.score.parts(film.scene.steps - 1).values())
+        numbers.append(re.findall('<text class="mg-number[^>]*>([^<]+)', svg))
+    assert numbers == [["5", "25", "28", "1", "1", "5", "10"], []], "two films have lower rows"
+
+
 def test_the_key_explains_each_mark_that_is_seen() -> None:
     last = Moment(both().scene.steps - 1)
     words = ["built", "build + run", "ran", "input", "∂ starts", "gradient", "value", "this step"]

@@ -18,16 +18,14 @@ from viz.picture.drawing import EDGE
 from viz.picture.theme import SMALL
 from viz.words.text import ROWS, Pair
 
-WIDE, CELL = 620, 100  # pixels of a score that is wider than what is drawn, at most; of its steps
-ROW, LOW, MOST = 28, 20, 224  # height of a row, on a phone; of all rows of a film, at most, px
-MANY, DIAGONAL = 40, 130  # rows, of which the marks make diagonals; how high these are, px
+WIDE, CELL, TICK = 620, 100, 34  # pixels of a score wider than its graph; of steps; of numbers
+ROW, LOW = 28, (24, 20)  # height of a row, px; on a phone, where one film is, and where two are
+MOST, MANY, DIAGONAL = 224, 40, 130  # px of a film's rows, at most; rows of diagonals, their px
 HEAD, AXIS, FOOT, PHASE = 28, 12, 40, 30  # heights above the rows, of their numbers, below, px
 READABLE, CODE = 14, 0.34  # height of a row with its code, px; the code's part of the width
 LARGEST, KEYED, SIGN = 13, 8, 16  # radius of a mark, of one in the key; width of a phase, px
 RING, INNER = 1.6, 1.4  # from it to the ring of what was built and run at once, and to its edge
-NUMBERED = 7  # radius of a mark that can show a number, px: smaller ones are filled
-TICK = 34  # pixels from one number of the axis to the next, about
-DOT = 4  # radius of a mark, px: smaller ones are dots
+NUMBERED, DOT = 7, 4  # radius of marks that can show numbers, px, else filled; of no mere dots
 TALLIES = {BUILT: "tally_built", RUN: "tally_run", GRADIENT: "tally_gradient"}
 LOOKS = {"built": "mg-born", BOTH: "mg-ran", "run": "mg-ran", "declared": "mg-dot-declared"}
 LOOKS |= {"given": "mg-given", "seed": "mg-dot-seed"}
@@ -48,7 +46,7 @@ class Staffs:
         self.spoken = int(language == "zh")
         scores = aligned([score(film) for film in films])
         rows = max(len(made.rows) for made in scores)
-        row = ROW if room >= WIDE else LOW
+        row = ROW if room >= WIDE else LOW[len(films) > 1]
         self.row = DIAGONAL / rows if rows > MANY else min(row, MOST / (rows or 1))
         self.readable = self.row >= READABLE
         longest = max((wide(row.label, SMALL) for made in scores for row in made.rows), default=0)
@@ -63,6 +61,8 @@ class Staffs:
         for film, title, made in zip(films, titles, scores, strict=True):
             self.staffs.append(Staff(self, film, title[self.spoken], made, self.height))
             self.height += self.head + self.row * len(made.rows) + FOOT
+        if not all(s.holds(n) for s in self.staffs for notes in s.notes.values() for n in notes):
+            self.radius = min(self.radius, NUMBERED - 0.5)  # no mark has a number
         self.key = self._key(films)
 
     def x(self, step: float) -> float:
@@ -72,10 +72,9 @@ class Staffs:
     def parts(self, step: int) -> dict[str, str]:
         """Return all that is visible of the staffs at a step, from back to front."""
         found = {f"{n}-{i}": svg for i, s in enumerate(self.staffs) for n, svg in s.parts(step)}
-        found["key"] = self.key
         x = f"{self.x(step):g}"  # beneath the marks, and clear of words
-        ways = (f"M{x},{s.y(-0.5):g}L{x},{s.y(len(s.score.rows) - 0.3):g}" for s in self.staffs)
-        return {"playhead": f'<path class="mg-head" d="{"".join(ways)}"/>', **found}
+        d = "".join(f"M{x},{s.y(-0.5):g}L{x},{s.y(len(s.score.rows) - 0.3):g}" for s in self.staffs)
+        return {"playhead": f'<path class="mg-head" d="{d}"/>', **found, "key": self.key}
 
     def _key(self, films: Sequence[Film]) -> str:
         """Return what the marks mean, beneath all staffs, in as many lines as that takes."""
@@ -203,11 +202,14 @@ class Staff:
 
     def _mark(self, note: Note) -> str:
         x, y, r = self.staffs.x(note.step), self.y(note.row), self.staffs.radius
-        of, kind = "-grad" * (note.kind == "gradient"), _kind(note)
+        of = "-grad" * (note.kind == "gradient")
         said = text(f"mg-number{of}", x, y + 4, escape(note.value), "middle")
-        half = (wide(note.value, SMALL) / 2, 5 * (len(note.value) > 1))  # corners lie in it, too
-        within = (r - INNER * (kind == BOTH) + 0.5) * (r >= NUMBERED)
-        return _look(kind, x, y, r) + said * (0 < dist(half, (0, 0)) < within)
+        return _look(_kind(note), x, y, r) + said * (note.value > "" and r >= NUMBERED)
+
+    def holds(self, note: Note) -> bool:
+        """Return whether a number lies in its mark, with its corners."""
+        half = (wide(note.value, SMALL) / 2, 5 * (len(note.value) > 1))
+        return dist(half, (0, 0)) < self.staffs.radius - INNER * (_kind(note) == BOTH) + 0.5
 
     def _phase(self, i: int) -> str:
         """Return a phase with its name, in two lines or short or as a sign where room is scarce."""
