@@ -104,9 +104,9 @@ def test_e10_static_runs_one_arm_and_leaves_the_other() -> None:
         "inside Cond: else — run: Sub = v − 1 = -3 − 1 = -4 | b6",
         "run: Cond = cond(Greater, then, else) = cond(False, then, else) = -4 | n5",
         "backward starts at the output: ∂Cond/∂Cond = 1 | n5",
-        "Cond passes back to x through its insides: 1 becomes 1 | n1 | 1 → 1",
-        "done: 5 operators built, 13 gradient nodes built, 4 operators run, "
-        "1 contribution passed back. | ",
+        "Cond passes back to x through its insides: 1 becomes 1 | n1 | 1 → 1 | ∂ | ∂",
+        "done: 5 operators built, 13 gradient nodes built (insides included), 4 operators run, "
+        "1 contribution passed back (through the insides). | ",
     ]
     assert "inside Cond: then — run: Mul = v × 2 = 3 × 2 = 6 | b3" in ran(plus)
     labels = {n.id: f"{n.group} {n.label}" for n in minus.picture.nodes}
@@ -157,7 +157,7 @@ def test_a_loop_tells_of_each_of_its_steps() -> None:
         "inside While: test — run: Less = i < 2 = 2 < 2 = False | b3",
         "run: While = body(0, 1, x) while test = body(0, 1, 3) while test = (2, 9) | n4",
         "backward starts at the output: ∂While/∂While = (1) | n4",
-        "While passes back to x through its insides: (1) becomes 6 | n1 | (1) → 6",
+        "While passes back to x through its insides: (1) becomes 6 | n1 | (1) → 6 | ∂ | ∂",
     ]
 
 
@@ -225,10 +225,10 @@ def test_what_a_branch_or_a_loop_is_given_enters_it_and_its_gradient_comes_back_
     with mg.Graph():
         x = mg.placeholder("x", shape=())
         chosen = mg.build_graph(x, branch(x))
-    for graph, value, owner, body in (
-        (loop(3), 3, "While", "While: body"),
-        (chosen, 3, "Cond", "Cond: then"),
-        (chosen, -3, "Cond", "Cond: else"),
+    for graph, value, owner, body, way in (
+        (loop(3), 3, "While", "While: body", {"x": "27", "Mul": "1"}),
+        (chosen, 3, "Cond", "Cond: then", {"v": "2", "Mul": "1"}),
+        (chosen, -3, "Cond", "Cond: else", {"v": "1", "Sub": "1"}),
     ):
         (film,) = viz.step(graph, {"x": value}).films
         nodes = {n.id: n for n in film.picture.nodes}
@@ -236,8 +236,13 @@ def test_what_a_branch_or_a_loop_is_given_enters_it_and_its_gradient_comes_back_
         into = [nodes[e.target].op for e in edges.values() if nodes[e.source].name == "x"]
         assert owner not in into, "no arrow passes its frames"
         (back,) = (frame for frame in film.frames if "x through its insides" in frame.caption[0])
-        (arrow,) = (edges[i] for i in back.flows)
-        assert (nodes[arrow.source].name, nodes[arrow.target].group) == ("x", body)
+        ways = [(nodes[edges[i].source], nodes[edges[i].target]) for i in back.flows]
+        (x, taken), (same, given), (result, whole) = ways
+        assert (x.name, taken.group, whole.op) == ("x", body, owner)
+        assert (same, given) == (taken, result), "it goes all the way"
+        inside = [(n.label, film.tracks[n.id].gradients) for i, n in nodes.items() if i[0] == "b"]
+        shown = {label: known[-1][1].short for label, known in inside if known}
+        assert shown == way, "and what is on it has a gradient, other arms have none"
 
 
 def test_an_opened_loop_shows_the_way_back() -> None:

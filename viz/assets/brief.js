@@ -303,7 +303,7 @@ function brief(g, scale) {
   const group = shape("g", { class: larger ? "mg-short mg-larger" : "mg-short", transform: at, "data-scale": scale, "data-key": key, "data-digits": digits.need, "data-most": digits.most, "data-roomy": roomy ?? 0 }, g);
   if (larger) /** @type {SVGElement} */ (group).style.setProperty("--mg-letters", `${letters}px`);
   const lone = aside && !pair && shown.length === 1 && g.matches(".mg-kind-constant") && !g.closest(".mg-drawing")?.querySelector(".mg-swatch"); // as the names of pairs
-  const pitch = larger ? letters + LEADING : line;
+  const pitch = larger || (dense && shown.length * (letters + LEADING) < high * scale) ? letters + LEADING : line;
   const chips = pictures.length ? head * BRIEF.line + 2 * ease + BRIEF.strip : (high * scale - shown.length * pitch - calls + BRIEF.strip + BRIEF.air) / 2 + head * pitch;
   if (strip) /** @type {SVGElement} */ (g).style.setProperty("--mg-calls", `${(chips / scale - own).toFixed(1)}px`);
   shown.forEach(({ name, text }, i) => {

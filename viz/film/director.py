@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +15,7 @@ from minigrad.core.events import phase_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
+from minigrad.ops.parts import Parts
 from minigrad.static import Node
 from viz.film.facts import code_of, facts_of, filled_formula, spec_of
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, operand
@@ -25,7 +26,7 @@ from viz.picture.cards import plain
 from viz.picture.picture import Picture, number
 from viz.picture.summary import Summary, summarize
 from viz.picture.theme import KINDS, MARKS
-from viz.words.text import Pair, listed, row
+from viz.words.text import ROWS, Pair, listed, row
 from viz.words.user import OWN, user
 
 # What the last sentence counts, in the order in which it is said, and whether zero is said, too.
@@ -37,6 +38,7 @@ COUNTED = {
     (GRADIENT, "operator"): ("done_parts", False),
 }
 NOTHING_KNOWN: Mapping[TapeNode, Any] = MappingProxyType({})
+INSIDE = Flow(Summary("∂", ("∂", "∂"), text="∂"), back=True)  # on its way through a body
 INSIDE_LIMIT = 300  # frames that tell of the insides of branches, loops and functions
 
 
@@ -96,8 +98,9 @@ class Director:
 
     def film(self) -> Film:
         """Return the finished film, with a last frame that counts what happened."""
+        inside = "_inside" * any(INSIDE in frame.flows.values() for frame in self.frames)
         counts = [
-            row(key, count=self.counts[kind])
+            row(key + inside if key + inside in ROWS else key, count=self.counts[kind])
             for kind, (key, always) in COUNTED.items()
             if always or self.counts[kind]
         ]
@@ -311,12 +314,23 @@ class Director:
         self.tracks[i].shares.append((frame, ()))
         self._keep(i, value)
 
-    def _into(self, owner: str, source: str) -> Iterator[str]:
-        """Yield the arrows from a node into the branch that ran, or into a loop."""
-        for e in reversed(self.picture.edges):
-            body = self.picture.owners.get(self.nodes[e.target].group)
-            if e.source == source and body == owner and self.tracks[e.target].values:
-                yield e.id
+    def _through(self, source: str, owner: str, flow: Flow, upstream: Any) -> dict[str, Flow]:
+        """Note what is known in the branch that ran, or in a loop; return what flows through."""
+        after, before = {source}, {owner}
+        inside = [e for e in self.picture.edges if e.id[0] == "d" and "float" in e.dtype]
+        inside = [e for e in inside if self.tracks[e.target].values]
+        for e in inside:
+            after |= {e.target} if e.source in after and self._owner(e.target) == owner else set()
+        for e in reversed(inside):
+            before |= {e.source} if e.target in before and e.source in after else set()
+        ways = [e for e in inside if e.source in before and e.target in before & after]
+        given, step = Parts.of(upstream).parts, len(self.frames)
+        for e in ways:
+            if e.source == source:
+                self.tracks[e.target].gradients.append((step, flow.value))
+            elif e.target == owner and -1 - e.index in given:
+                self.tracks[e.source].gradients.append((step, summarize(given[-1 - e.index])))
+        return {e.id: flow if e.source == source else INSIDE for e in ways}
 
     def _keep(self, i: str, gradient: Any) -> None:
         """Note the gradient of a leaf, one of the results."""
@@ -350,8 +364,8 @@ class Director:
             before = operand(track.gradients[-1][1].text)
             flow = replace(flow, before=before, after=summarize(total).text)
         caption = share_caption(flow, part, source=self.nodes[s].label, name=self.nodes[i].label)
-        edge = self.edge_ids.get((s, index)) or next(self._into(s, i), None)
-        flows = {edge: flow} if edge else {}
+        edge = self.edge_ids.get((s, index))
+        flows = {edge: flow} if edge else self._through(i, s, flow, upstream)
         frame = self.add(Frame(caption, (i,), flows, marks=(Mark(GRADIENT, i),), **code_of(source)))
         now, last = summarize(total), None if first else track.gradients[-1][1]
         origin = last.origin if last and last.bad else not summarize(upstream).bad
@@ -382,11 +396,9 @@ def _nan_message(node: BaseNode, name: str, operands: Sequence[Any], value: Any)
         text = formula.forward(node.op, numbers, node.attrs)
     code = code_of(node).get("code")
     line = plain("".join(code[1:]).partition("#")[0].strip(), 80) if code else ""
-    more: Pair = ("", "")
-    if len(bad) > 1:
-        more = row("step_bad_more", count=len(bad), of=result.size)
-    fields = {"name": name, "value": what, "formula": text, "more": more}
-    return row("step_bad_line", **fields, line=line) if line else row("step_bad", **fields)
+    more = row("step_bad_more", count=len(bad), of=result.size) if len(bad) > 1 else ("", "")
+    key = "step_bad_line" if line else "step_bad"
+    return row(key, name=name, value=what, formula=text, more=more, line=line)
 
 
 def _message(error: Exception) -> Pair:

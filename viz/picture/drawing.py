@@ -253,7 +253,8 @@ def _direction(
     beside = (FRAME + FRAME_NAME) * max((path.count("/") + 1 for path in picture.groups), default=0)
     long = sum(max(w for w, _ in column) for column in sizes) + along
     compact = any(card.room.compact for card in cards.values())
-    gaps, fall = max(len(columns) - 1, 1), BETWEEN if compact else DOWN if width > high else LOW
+    tight = BETWEEN * (1 + bool(picture.owners))  # a gradient that goes through a body needs room
+    gaps, fall = max(len(columns) - 1, 1), tight if compact else DOWN if width > high else LOW
     across = (
         long + gaps * SHORTEST,
         max(sum(h + ASIDE for _, h in rank) for rank in sizes)

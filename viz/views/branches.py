@@ -208,9 +208,8 @@ def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Run) -> Panel:
     if key == "trace":
         marks |= _mark_baked(way.picture, run, eager)
     shown_ids = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
-    held = {k: value for k, value in run.values.items() if k in shown_ids and k not in run.steps}
+    held = {k: value for k, value in run.values.items() if k in shown_ids}
     notes = {k: value.short for k, value in held.items()}
-    notes |= {k: f"{count}×" for k, count in run.steps.items()}
     about = _joined(keys, "about_", "; ", "；")
     return Panel(title, way.picture, marks, notes, held, message=about)
 
@@ -242,7 +241,8 @@ def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int) -> list[
             fields = {"way": name, "line": before.text, "was": before.outcome, "now": now.outcome}
             facts.append(row("branches_turn", **fields))
         if key == "eager":
-            facts.append(row("branches_tape", way=name, nodes=len(run.nodes), n=lit, ran=run.ran))
+            told = f"branches_tape{'_test' * (run.ran > lit)}"
+            facts.append(row(told, way=name, nodes=len(run.nodes), n=lit, ran=run.ran))
         elif key != "trace" and drawn is not None:
             nodes = {n.id for n in drawn.nodes}
             used, idle = len(nodes & run.nodes), len(nodes - run.nodes)
@@ -255,11 +255,9 @@ def _facts(able: dict[str, Mode], alike: list[tuple[str, ...]], i: int) -> list[
 
 def _sheet(names: list[str], rows: Any, able: dict[str, Mode]) -> Sheet:
     head = (*((name, name) for name in names), *(row(f"branches_{key}") for key in able))
-    lines = []
-    for i, values in enumerate(rows):
-        cells = [shown(x) for x in values] + [_result(way.runs[i]) for way in able.values()]
-        lines.append(tuple((cell, cell) for cell in cells))
-    return Sheet(head, tuple(lines))
+    given = [[shown(x) for x in values] for values in rows]
+    lines = ([*x, *(_result(way.runs[i]) for way in able.values())] for i, x in enumerate(given))
+    return Sheet(head, tuple(tuple((cell, cell) for cell in line) for line in lines))
 
 
 def _source(f: Any, ran_at: list[Set[Any]]) -> list[Panel]:

@@ -148,9 +148,8 @@ def _results(graph: Graph, drawn: ResultCheck) -> list[Any]:
 
 def _caption(choice: Choice, graph: Graph) -> Pair:
     counts = {"kept": len(_saved(choice, graph)), "again": len(choice.again)}
-    if choice.budget is None:
-        return row("checkpoints_whole", **counts)
-    return row("checkpoints_step", budget=size(choice.budget), **counts)
+    key = "checkpoints_whole" if choice.budget is None else "checkpoints_step"
+    return row(key, budget=size(choice.budget or 0), **counts)
 
 
 def _cells(choice: Choice) -> tuple[Pair, ...]:

@@ -28,7 +28,7 @@ from viz.picture.picture import Picture, picture
 from viz.picture.summary import Summary, change, difference_text, summarize
 from viz.picture.theme import KINDS
 from viz.picture.union import renamed, union
-from viz.views.passes import MOST, drawn_at_random, first
+from viz.views.passes import MOST, drawn_at_random, fates, first
 from viz.words.text import ROWS, Pair, row
 
 __all__ = ["diff"]
@@ -57,7 +57,7 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     before, after = renamed(left.picture, names), renamed(right.picture, called)
     whole = union(before, after)
     changes = _changes(left, right, pairs)
-    marks = _marks(before, after, {called[i] for i in changes})
+    marks = fates(before, after, {called[i]: "changed" for i in changes})
     values = {called[i]: value for i, value in right.values.items()}
     own, other = ({i: summarize(x) for i, x in v.items()} for v in (left.values, values))
     scenes = [_panel_of("first", before, own, whole), _panel_of("second", after, other, whole)]
@@ -182,20 +182,6 @@ def _changes(left: _GraphSide, right: _GraphSide, pairs: Mapping[str, str]) -> d
 def _same(one: Any, other: Any) -> bool:
     real = all(np.asarray(x).dtype.kind == "f" for x in (one, other))
     return one is None or other is None or np.array_equal(one, other, equal_nan=real)
-
-
-def _marks(first: Picture, second: Picture, changed: set[str]) -> dict[str, str]:
-    old, new = ({n.id: n for n in p.nodes} for p in (first, second))
-    marks = dict.fromkeys(old.keys() - new.keys(), "gone")
-    for i, n in new.items():
-        if i not in old:
-            marks[i] = "new"
-        elif i in changed:
-            marks[i] = "changed"
-        elif n.inputs != old[i].inputs:
-            marks[i] = "moved"
-    lost, found = ({e.id for e in p.edges} for p in (first, second))
-    return marks | dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
 
 
 def _change_lines(drawn: Picture, changes: Mapping[str, str]) -> list[Pair]:

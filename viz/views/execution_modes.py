@@ -169,8 +169,7 @@ def run_called(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Mode:
         with mg.record(values=True) as log:
             result = f(*tensors)
         worth = zip(f.graph.inputs, tensors, strict=False)
-        fed = [Event(0, "read", x.op, x, t._array) for x, t in worth]
-        log.events = [*fed, *log.events]
+        log.events[:0] = [Event(0, "read", x.op, x, t._array) for x, t in worth]
         ran = _run_of(drawn, log, shown(result))
         runs.append(_compared_with_python(f, ran, tensors) if isinstance(f, Traced) else ran)
     return Mode(drawn, tuple(runs))

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import Location
-from minigrad.interop.captured import TOLERANCE, Captured, Rule, relative_gap
+from minigrad.interop.captured import TOLERANCE, Captured, relative_gap
 from minigrad.interop.models import beside, capture, with_loss_and_args
 from viz.film.film import Film
 from viz.film.replay import replay_graph, replay_tape
@@ -99,12 +99,9 @@ def _remarks(model: Captured) -> Iterator[Pair]:
     if model.boxes:
         yield row("model_boxes", system=system, names=", ".join(model.boxes))
     if about.own_rules:
-        yield row("model_own_rules", system=system, names=", ".join(map(_rule_of, about.own_rules)))
-
-
-def _rule_of(rule: Rule) -> str:
-    name, line = rule
-    return name if line is None else f"{name} ({Location(*line).place})"
+        found = ((name, line and Location(*line).place) for name, line in about.own_rules)
+        names = ", ".join(f"{name} ({place})" if place else name for name, place in found)
+        yield row("model_own_rules", system=system, names=names)
 
 
 def why_no_backward(model: Captured) -> list[Pair]:

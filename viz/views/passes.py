@@ -187,23 +187,25 @@ def _panel(
     given: what replaces something else now. A node that is only below a change bears no mark.
     """
     before, after = drawn.of(start), drawn.of(end)
-    heirs = {drawn.names.get(x) for x in given}
-    old, new = ({n.id: n for n in half.nodes} for half in (before, after))
-    marks = dict.fromkeys(old.keys() - new.keys(), "gone")
     needed = {drawn.names[x] for x in (*end.inputs, *end.outputs, *end.effects)}
-    for i, n in reversed(new.items()):
-        needed |= {*n.inputs} if i in needed else set()
+    for n in reversed(after.nodes):
+        needed |= {*n.inputs} if n.id in needed else set()
+    marks = dict.fromkeys({n.id for n in after.nodes} - needed, "idle")
+    marks |= fates(before, after, {drawn.names.get(x, ""): "heir" for x in given})
+    return Panel(_sentence(name, whole := union(before, after), marks), whole, marks)
+
+
+def fates(first: Picture, second: Picture, known: Mapping[str, str]) -> dict[str, str]:
+    """Return what became of nodes and arrows; `known`, of nodes that both pictures have."""
+    old, new = ({n.id: n for n in p.nodes} for p in (first, second))
+    marks = dict.fromkeys(old.keys() - new.keys(), "gone")
+    for i, n in new.items():
         if i not in old:
             marks[i] = "new"
-        elif i in heirs:
-            marks[i] = "heir"
-        elif n.inputs != old[i].inputs:
-            marks[i] = "moved"
-        elif i not in needed:
-            marks[i] = "idle"
-    lost, found = ({e.id for e in half.edges} for half in (before, after))
-    marks |= dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
-    return Panel(_sentence(name, whole := union(before, after), marks), whole, marks)
+        elif i in known or n.inputs != old[i].inputs:
+            marks[i] = known.get(i, "moved")
+    lost, found = ({e.id for e in p.edges} for p in (first, second))
+    return marks | dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
 
 
 def _sentence(name: str | Pair, whole: Picture, fates: Mapping[str, str]) -> Pair:
@@ -270,10 +272,9 @@ class ResultCheck:
             inputs = [fresh.add_copy(x, ()) for x in graph.inputs]
             twin = fresh.inlined(graph, inputs, effects=False)
             outputs = [twin[y] for y in graph.outputs]
-            leaves = [twin[x] for x in (*graph.placeholders, *graph.variables) if x in twin]
-            leaves = [x for x in leaves if x.dtype.kind == "f"]
+            given = [x for x in (*graph.placeholders, *graph.variables) if x in twin]
+            leaves = [twin[x] for x in given if x.dtype.kind == "f"]
             gradients = _gradients([y for y in outputs if y.dtype.kind == "f"], leaves)
-        given = (x for x in (*graph.placeholders, *graph.variables) if x in twin)
         names = {twin[x]: graph.labels[x] for x in given}
         feeds = {n: self.feeds[names[n]] for n in fresh.placeholders}
         kept = {n: self.variables[names[n]] for n in fresh.variables}

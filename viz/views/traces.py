@@ -78,8 +78,11 @@ def traces(f: Function, log: Recording | None = None) -> Board:
             own = [n.id for n in graph.nodes if starts and n.kind != "constant"]
             last = {n: x for n in own if (x := latest(film.tracks[n].values, ends[i]))}
             held = {n: value for n, value in last.items() if value.short != "?"}
-            marks = ran(graph, last) | (_marks(graph, earlier) if call.new else {})
-            panel = Panel(title, graph, marks, held=held, among=among)
+            old = _differences(graph, earlier) if call.new else {}
+            marks = ran(graph, last) | {i: "changed" if x else "new" for i, x in old.items()}
+            given = [n for n in graph.nodes if n.kind == "constant" and old.get(n.id)]
+            notes = {n.id: f"{old[n.id]} → {n.label.rpartition(' ')[2]}" for n in given}
+            panel = Panel(title, graph, marks, notes, held, among=among)
         place = f"{call.numbers} / {len(calls)}" if log is not None else ""
         scenes.append(Scene(caption, (panel,), (), i, place))
         event = ROWS["traces_new"] if call.new else ROWS["traces_hit"]
@@ -120,7 +123,7 @@ def _recorded(f: Function, log: Recording) -> list[Call]:
 
 def _trace_pictures(traces: list[Trace]) -> dict[Trace, Picture]:
     """Draw the graph of each trace; what the same line does in all of them is one node."""
-    names = BoxIds(lambda n: (n.kind, n.op, n.line) if n.inputs else (n.kind, n.op, n.label))
+    names = BoxIds(lambda n: (n.kind, n.op, n.line if n.inputs else n.label.partition(" = ")[0]))
     whole = {t: _drawn(t) for t in dict.fromkeys(traces) if hasattr(t, "concrete")}
     return {trace: renamed(drawn, names.of(drawn)) for trace, drawn in whole.items()}
 
@@ -135,13 +138,13 @@ def _drawn(trace: Trace) -> Picture:
     return replace(drawn, nodes=tuple(nodes))
 
 
-def _marks(graph: Picture, earlier: Sequence[Picture]) -> dict[str, str]:
-    """Mark the nodes that differ from the earlier graph most like this one."""
+def _differences(graph: Picture, earlier: Sequence[Picture]) -> dict[str, str]:
+    """Return what the nodes that differ from the earlier graph most like this one were there."""
 
     def differs(other: Picture) -> dict[str, str]:
-        shapes = {n.id: n.shape for n in other.nodes}
-        kinds = {True: "changed", False: "new"}
-        return {n.id: kinds[n.id in shapes] for n in graph.nodes if n.shape != shapes.get(n.id)}
+        old = {n.id: (n.label, n.shape) for n in other.nodes}
+        pairs = [(n.id, (n.label, n.shape)) for n in graph.nodes]
+        return {i: old.get(i, ("",))[0] for i, now in pairs if now != old.get(i)}
 
     return min(map(differs, reversed(earlier)), key=len, default={})
 
