@@ -39,7 +39,7 @@ const JOINED = 15; // pixels between dots of a row that are one band, as those o
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
 const [COMB, TOOTH] = [3.45, 0.62]; // pixels from one mark of an even band to the next, at least, where each is seen; and how much of it a mark takes
 const BANDED = { marks: 20, high: 10, font: 11 }; // marks of a band that says how many it has, at least; its height, at least; and of its letters, pixels
-const ENDS = { marks: 3, apart: 4.2, wide: 3.2, part: 0.3, between: 4 }; // of such a band that are seen each at either end, at most; pixels from one to the next of another row, and of one; their part of it, at most; and how high what is between them is
+const ENDS = { marks: 3, apart: 4.2, wide: 3.2, part: 0.3 }; // of such a band that are seen each at either end, at most; pixels from one to the next of another row, and of one; their part of it, at most
 const LONE = 5; // pixels of a mark that is in no band, where others are
 const LINKED = 4; // marks before one, to which it has a line if it reads them
 const PARTS = [...Array(19)].map((_, i) => (i + 1) / 20); // of such a line, where it may meet another mark
@@ -638,9 +638,9 @@ function middleRuns(all, start, end, { left, column }) {
 
 /** The dots among some marks and the bands, in which each is seen if there is room, as a path and its width. @param {[number, number][][]} all @param {Place} at @param {number} more pixels at the ends of a band @param {boolean} banded @param {boolean} merged whether of long bands only the ends are seen @returns {[string, number, boolean][]} */
 function joined(all, at, more, banded, merged) {
-  const [alone, long, between] = ["", "", ""].map(() => /** @type {string[]} */ ([]));
+  const [alone, long] = ["", ""].map(() => /** @type {string[]} */ ([]));
   const end = at.column / 2;
-  const line = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y, to = long) => to.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`);
+  const line = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) => long.push(`M${(a - more).toFixed(1)} ${y.toFixed(1)}H${(b + more).toFixed(1)}`);
   const turns = merged ? all.filter((places) => places.length >= BANDED.marks).sort(([[a]], [[b]]) => a - b) : []; // rows whose marks take turns
   for (const places of all) {
     const [[from, y], [to]] = [places[0], places[places.length - 1]];
@@ -655,11 +655,11 @@ function joined(all, at, more, banded, merged) {
         line(first + i * each, first + i * each + ENDS.wide, y);
         line(last - i * each - ENDS.wide, last - i * each, y);
       }
-      line(first + marks * each, last - marks * each, y, marks ? between : long);
+      if (!marks) line(from - end, to + end, y);
     } else if (blurred(places, at.column)) line(from - end, to + end, y);
     else for (const [x] of places) line(x - tooth, x + tooth, y);
   }
-  return [[alone.join(""), 2 * at.radius, false], [long.join(""), bandHigh(at), true], [between.join(""), ENDS.between, true]];
+  return [[alone.join(""), 2 * at.radius, false], [long.join(""), bandHigh(at), true]];
 }
 
 /** How high bands are. @param {Place} at */
