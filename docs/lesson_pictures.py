@@ -237,7 +237,7 @@ def pictures(width: int = WIDE) -> dict[str, str]:
 
 
 def _below_each_other(parts: Sequence[Part], language: int) -> str:
-    """The parts as one drawing, their left edges in line."""
+    """The parts as one drawing, their left edges in line; a graph alone is in the middle."""
     inside, low, width = "", 0.0, 0.0
     for said, svg in parts:
         wide, high = (float(n) for n in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
@@ -247,9 +247,11 @@ def _below_each_other(parts: Sequence[Part], language: int) -> str:
             inside += f'<text {look} x="{EDGE}" y="{low + 22}">{escape(line)}</text>'
             low += LINE
         low, above = (low - LINE, ABOVE) if said[language] else (low - LINE * len(lines), 0)
-        inside += svg.replace("<svg ", f'<svg x="0" y="{low + above}" ', 1)
+        lone = len(parts) == 1 and WIDTHS[-1] == WIDE and 'class="graph"' in svg
+        left = (WIDE + 40 - wide) / 2 if lone else 0  # a column of text, and its edges
+        inside += svg.replace("<svg ", f'<svg x="{left:g}" y="{low + above}" ', 1)
         low += above + high + BETWEEN
-        width = max(width, wide, *(measured(line, SAID) + 2 * EDGE for line in lines))
+        width = max(width, left + wide, *(measured(line, SAID) + 2 * EDGE for line in lines))
     high = low - BETWEEN + EDGE
     return (
         f'<svg class="mg-svg" width="{width:.0f}" height="{high:.0f}" '
@@ -292,8 +294,10 @@ def _drawn(
         states[i] = replace(states[i], classes=("mg-born",))
     states |= {e.id: UNUSED for e in picture.edges if idle & {e.source, e.target}}
     svg = render(picture, "a", rooms, states, width=WIDTHS[-1])
-    if low:
+    if low:  # on its right as much is free as on its left
         svg = re.sub(CARD, _lowered, svg)
+        svg = re.sub(r'(?<=viewBox="0 0 )\d+', lambda found: str(int(found[0]) + 8), svg, count=1)
+    svg = BENT.sub(_smooth, svg) if idle else svg
     for none, word in zip(ROWS["card_none"], ROWS["mark_ghost"], strict=True) if idle else ():
         svg = svg.replace(f">{none}<", f">{word}<")
     for arm, words in ARMS.items():
@@ -302,6 +306,20 @@ def _drawn(
         then = re.compile(f"(<title>{choose(ARMS['then'])}</title>.*?)</g>")
         svg = then.sub(lambda found: re.sub('class="', 'class="mg-taken ', found[0]), svg, count=1)
     return svg
+
+
+# Of the arrow that leads to the test: where it begins and ends.
+BENT = re.compile(
+    r'(→ Greater \(\)</title><path class="mg-line" d=")M([\d.]+),([\d.]+)C[^"]* [^"]* '
+    r'[^"]* ([\d.]+),([\d.]+)"'
+)
+
+
+def _smooth(found: re.Match[str]) -> str:
+    """An arrow past the corner of a frame as one curve, out of its card and then down."""
+    x, y, right, low = (float(n) for n in found.groups()[1:])
+    handles = f"{right:g},{y:g} {x + 0.7 * (right - x):.1f},{y + 0.45 * (low - y):.1f}"
+    return f'{found[1]}M{x:g},{y:g}C{handles} {right:g},{low:g}"'
 
 
 def _lowered(found: re.Match[str]) -> str:
