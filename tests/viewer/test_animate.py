@@ -366,6 +366,28 @@ def test_what_stands_still_has_the_end_and_nothing_of_the_way() -> None:
     assert re.findall(r'mg-grad"[^>]*>(∂ [^<]*)<', end) == 2 * ["∂ 10", "∂ 1", "∂ 1"]
 
 
+def test_a_row_holds_a_value_once_its_own_operator_ran() -> None:
+    """Not when a constant that it reads is there."""
+    assert both().scene.score
+    for staff in both().scene.score.staffs:
+        notes = [n for n in staff.score.notes if n.sort == "operator" and n.kind in ("run", "both")]
+        ran = {n.row: n.step for n in reversed(notes)}
+        assert len(ran) == 2
+        assert {row: staff.held[row] for row in ran} == ran
+
+
+def test_the_end_says_what_both_graphs_are_for_and_the_key_is_even() -> None:
+    scene = both().scene
+    shown = scene.parts(Moment(scene.steps - 1), "en")
+    said = [re.findall(r">([^<]+)</text>", shown[f"s{k}said"]) for k in range(2)]
+    assert said == [
+        ["2 calls, 4 operators built, 4 run.", "Each call builds its graph again."],
+        ["2 calls, 2 operators built, 4 run.", "One graph, built once and kept."],
+    ]
+    lines = re.findall(r"translate\(\d+,(\d+)\)", shown["key"])
+    assert all(lines.count(y) > 1 for y in lines), "no entry is alone"
+
+
 def test_on_a_phone_both_films_are_seen_at_once() -> None:
     slim = viz.Animation(both().player, "en")
     slim.width = 350
@@ -374,7 +396,12 @@ def test_on_a_phone_both_films_are_seen_at_once() -> None:
     assert slim.scene.width <= 366
     assert slim.scene.height < 690, "with a title and the languages no higher than the screen"
     shown = slim.scene.parts(Moment(slim.scene.steps - 1), "en")
-    assert shown["verdict"].count("<text") == 2, "it takes two lines"
+    *ends, one_line, other = re.findall(r">([^<]+)</text>", shown["verdict"])
+    assert ends == [
+        "dynamic graph: Each call builds its graph again.",
+        "static graph: One graph, built once and kept.",
+    ]
+    assert (one_line[:7], other[-11:]) == ("checked", "bit for bit"), "it takes two lines"
     words = [re.findall(r">([^<]+)</text>", svg) for name, svg in shown.items() if "s0n" in name]
     cards = [["3"], ["x", "5", "∂ 10"], ["×", "25", "∂ 1"], ["+", "28", "∂ 1"]]
     assert sorted(x for x in words if x) == sorted(cards)

@@ -44,8 +44,8 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
   write.call(this, text, ...at);
 };
 """
-# Where the pieces of curves begin in the score as it was last drawn: the colour of each; and how many
-# points all of them have.
+# Where the pieces of curves begin in the score as it was last drawn: the colour of each, and how
+# many points all of them have.
 PIECES = """
 const P = CanvasRenderingContext2D.prototype;
 const [clear, move, go] = [P.clearRect, P.moveTo, P.lineTo];

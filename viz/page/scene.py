@@ -31,6 +31,7 @@ GUTTER, SLIM = 28, 500  # between two drawings; width of all below which cards a
 TITLE, LINE = 30, 18  # heights of a title and of a line of a caption, px
 LINES = 3  # of a caption, at most
 SHEET = 4  # by which the card of an earlier call is seen behind another, px
+SENTENCE = re.compile(r"\. |。(?=.)")  # how one ends that another one follows
 HELD = re.compile(r"（(?:[^（）]{0,11}(?=）))?|(?<=\d) (?=[^\W\d])|(?<=∂) ")  # no line ends in it
 CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
 SMALLER = 0.6  # of a swatch: its miniature
@@ -116,8 +117,11 @@ class Scene:
         titles = [s.title if len(films) > 1 else ("", "") for s in self.stages]  # it is above
         self.score = None if bare else Staffs(films, titles, drawn, width, language)
         self.width = self.score.width if self.score else drawn
-        self.spoken = fold_text(verdict[language == "zh"], self.width - 2 * EDGE) if verdict else []
-        low = self.score.height + LINE * len(self.spoken) + 6 * bool(verdict) if self.score else 0
+        i, colon = (1, "：") if language == "zh" else (0, ": ")
+        ends = [f"{s.title[i]}{colon}{SENTENCE.split(s.said[-1][i])[-1]}" for s in self.stages]
+        said = [*ends * (self.bare and not bare), *([verdict[i]] if verdict else [])]
+        self.below = [line for text in said for line in fold_text(text, self.width - 2 * EDGE)]
+        low = self.score.height + LINE * len(self.below) + 6 * bool(self.below) if self.score else 0
         self.height = self.high + low + 2 * EDGE
         self.aside = round(drawn)  # where the score begins if there is room beside
         self.broad = round(self.aside + self.width), round(max(self.high, low) + 2 * EDGE)
@@ -141,8 +145,8 @@ class Scene:
             found |= together(stage.prefix, there, x, y)
         if self.score:
             staffs = self.score.parts(moment.step)
-            if self.spoken and moment.step == self.steps - 1:
-                staffs["verdict"] = set_lines(self.spoken, self.score.height)
+            if self.below and moment.step == self.steps - 1:
+                staffs["verdict"] = set_lines(self.below, self.score.height)
             found |= together("score", staffs, 0, EDGE + self.high)
         return found
 
@@ -156,11 +160,9 @@ class Scene:
 
     def svg(self, inside: str) -> str:
         """Return an <svg> element around parts."""
-        size = f"{self.width:.0f}", f"{self.height:.0f}"
-        return (
-            f'<svg class="mg-svg" width="{size[0]}" height="{size[1]}" '
-            f'viewBox="0 0 {size[0]} {size[1]}">{inside}</svg>'
-        )
+        wide, high = round(self.width), round(self.height)
+        start = f'<svg class="mg-svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">'
+        return f"{start}{inside}</svg>"
 
 
 def together(name: str, parts: Mapping[str, str], x: float, y: float) -> dict[str, str]:
@@ -204,16 +206,14 @@ class Stage:
         self.left = (self.width - self.drawing.there.width) / 2  # it is in the middle
         down = self.drawing.there.height > self.drawing.there.width
         self.behind = (SHEET, 0) if down else (0, -SHEET)  # of an earlier call, where no arrows end
-        captions = (half for frame in film.frames for half in frame.plain)
+        self.said = [*(frame.plain for frame in film.frames[:-1]), film.frames[-1].caption]
+        captions = (half for said in self.said for half in said)
         self.caption_lines = max(len(fold_text(half, self.width - 2 * EDGE)) for half in captions)
         self.height = TITLE + self.drawing.there.height
         at_home = home(whole, self.drawn, prefix)
-        edges = {e.id: e for e in self.drawn.edges}
-        self.arrows: dict[str, PictureEdge] = {}
-        for e in whole.edges:
-            i = at_home.get(f"{prefix}-{e.id}", f"-{e.id}").rpartition("-")[2]
-            if i in edges:
-                self.arrows[e.id] = edges[i]
+        edges = {f"{prefix}-{e.id}": e for e in self.drawn.edges}
+        shown = ((e.id, at_home.get(at := f"{prefix}-{e.id}", at)) for e in whole.edges)
+        self.arrows = {i: edges[at] for i, at in shown if at in edges}
 
     def flows(self, step: int) -> list[tuple[PictureEdge, Flow]]:
         """Return what moves in a step along the drawn arrows; one thing along each."""
@@ -275,11 +275,9 @@ class Stage:
         return {f"{p}title": title, **drawn, f"{p}said": self._caption(moment, low, language)}
 
     def _caption(self, moment: Moment, low: float, language: str) -> str:
-        frames = self.film.frames
-        caption = frames[min(moment.step, len(frames) - 1)].plain
-        if caption == ROWS["step_start"]:  # it asks for a key
-            return ""
-        return set_lines(fold_text(caption[language == "zh"], self.width - 2 * EDGE), low)
+        caption = self.said[min(moment.step, len(self.said) - 1)]
+        said = set_lines(fold_text(caption[language == "zh"], self.width - 2 * EDGE), low)
+        return said * (caption != ROWS["step_start"])  # which asks for a key
 
 
 def set_lines(lines: Sequence[str], low: float) -> str:
@@ -316,11 +314,13 @@ def card_states(
 def fold_text(said: str, width: float) -> list[str]:
     """Wrap a sentence to lines of at most this width; the last ends with … if text is cut.
 
-    What follows a colon is a formula, or another sentence: if that fits a line, it has its own.
+    What follows a colon is a formula, or another sentence, as it is behind a full stop: if each
+    of both fits a line, it has its own.
     """
-    head, colon, tail = re.fullmatch(r"(.*?)(: |：|$)(.*)", said).groups()  # type: ignore[union-attr]
-    if max(wide(part, NAME) for part in (head + colon, tail)) <= width < wide(said, NAME):
-        return [head + colon.strip(), tail]
+    for mark in (SENTENCE.pattern, ": |："):
+        head, end, tail = re.fullmatch(f"(.*?)({mark}|$)(.*)", said).groups()  # type: ignore[union-attr]
+        if max(wide(part, NAME) for part in (head + end, tail)) <= width < wide(said, NAME):
+            return [head + end.strip(), tail]
     lines = [""]
     for word in _break_words(said):
         if lines[-1] and wide(lines[-1] + word.rstrip(), NAME) > width:

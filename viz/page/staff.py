@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from html import escape
 from itertools import pairwise
-from math import dist
+from math import ceil, dist
 
 from viz.film.film import BUILT, GRADIENT, PLANNED, RUN, Film
 from viz.film.score import BACKWARD, BOTH, BUILD, GRADIENTS, Note, Score, aligned, score, tallies
@@ -19,7 +19,7 @@ from viz.picture.theme import SMALL
 from viz.words.text import ROWS, Pair
 
 WIDE, CELL, TICK = 620, 100, 34  # pixels of a score wider than its graph; of steps; of numbers
-ROW, LOW = 28, (24, 20)  # height of a row, px; on a phone, where one film is, and where two are
+ROW, LOW = 28, (24, 16)  # height of a row, px; on a phone, where one film is, and where two are
 MOST, MANY, DIAGONAL = 224, 40, 130  # px of a film's rows, at most; rows of diagonals, their px
 HEAD, AXIS, FOOT, PHASE = 28, 12, 40, 30  # heights above the rows, of their numbers, below, px
 READABLE, CODE = 14, 0.34  # height of a row with its code, px; the code's part of the width
@@ -85,14 +85,16 @@ class Staffs:
         keys += [('<path class="mg-head" d="M1,-8L1,8"/>', 2, "key_now")]
         if any(t.life(self.steps) is not t for film in films for t in film.tracks.values()):
             keys += [("".join(_box("mg-given", x, -5, 14, 10, 2) for x in (3, 0)), 17, "key_anew")]
+        said = [(s, width + 6, ROWS[key][self.spoken] if key else "") for s, width, key in keys]
+        rooms = [left + wide(word, SMALL) + KEY_GAP * bool(word) for _, left, word in said]
+        whole, room = sum(rooms), self.width - 2 * EDGE
+        room = min(room, whole / ceil(whole / room) + max(rooms) / 2)  # lines of similar length
         x, y, found = float(EDGE), self.height + KEY_LINE / 2, ""
-        for sign, width, name in keys:
-            word = ROWS[name][self.spoken] if name else ""
-            said = text("mg-clock", width + 6, 4, word)
-            room = width + 6 + wide(word, SMALL) - KEY_GAP * (not name)
-            x, y = (x, y) if x + room <= self.width - EDGE else (EDGE, y + KEY_LINE)
-            found += f'<g transform="translate({x:.0f},{y:.0f})">{sign}{said}</g>'
-            x += room + KEY_GAP
+        for (sign, left, word), taken in zip(said, rooms, strict=True):
+            x, y = (x, y) if x + taken - KEY_GAP <= EDGE + room else (EDGE, y + KEY_LINE)
+            word = text("mg-clock", left, 4, word)
+            found += f'<g transform="translate({x:.0f},{y:.0f})">{sign}{word}</g>'
+            x += taken
         self.height = y + KEY_LINE / 2
         return found
 
@@ -104,10 +106,10 @@ class Staff:
         self.staffs, self.title, self.score, self.low = staffs, title, score, low
         self.counted = list(tallies(film))
         self.notes: dict[int, list[Note]] = defaultdict(list)
-        for note in score.notes:
-            if note.sort not in ("constant", "gradient"):  # the tally counts what it needs
-                self.notes[note.step].append(note)
-        self.held = {n.row: n.step for n in reversed(score.notes) if n.kind != "built"}  # at first
+        notes = [n for n in score.notes if n.sort not in ("constant", "gradient")]  # are counted
+        for note in notes:
+            self.notes[note.step].append(note)
+        self.held = {n.row: n.step for n in reversed(notes) if n.kind != "built"}  # at first
         self.stairs = self._stairs({(e.source, e.target) for e in film.picture.edges})
 
     def y(self, row: float) -> float:

@@ -153,8 +153,7 @@ class Animation:
         Raises ValueError for another ending, RuntimeError for .mp4 without ffmpeg.
         """
         target = Path(path)
-        suffix = ending(target, FORMATS)
-        if suffix == ".svg":
+        if (suffix := ending(target, FORMATS)) == ".svg":
             write(target, self.svg)
         else:
             with progress():
