@@ -9,6 +9,7 @@ const SURE = 1.25; // times that, from which their key comes, which takes some o
 const [THIN, CELL] = [8, 9.2]; // pixels at least of a swatch, and of a number on a cell
 const [DEL, BETWEEN] = [11, 1.5]; // pixels of the ∂ before a gradient, and from a value to it
 const [NAMED, HIGHER] = [3, 40]; // pixels above the name of a compact card, and below it; and of one that has them
+const [BARELY, LOWER] = [2, 36]; // and of a lower one with one picture
 const INSIDE = 8; // pixels beside a name and its value on a board, if there is room, and more between them
 const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
@@ -276,7 +277,7 @@ function brief(g, scale) {
   }
   const head = became.length ? 2 : 1; // lines above its pictures, or its calls
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
-  const ease = slots.length && compact ? (high * scale > HIGHER ? NAMED : 0) : pictures.length > 1 && high * scale > ROOMY_CARD ? AIRY : 0;
+  const ease = slots.length && compact ? (high * scale > HIGHER ? NAMED : pictures.length === 1 && !leading && high * scale > LOWER ? BARELY : 0) : pictures.length > 1 && high * scale > ROOMY_CARD ? AIRY : 0;
   top += ease * (compact && !strip ? 1.5 : strip ? 2.5 : 2); // above its name, below it, and below its calls
   const grids = pictures.map((slot) => slot.getAttribute("data-grid") ?? "");
   const pair = without.includes("value") ? "" : beside;
