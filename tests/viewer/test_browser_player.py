@@ -1193,6 +1193,22 @@ def test_the_name_of_a_frame_is_on_no_arrow(saved: dict[str, Path], page: Page) 
         assert page.locator(".mg-frame-name").evaluate_all(crossed) == [0, 0]
 
 
+def test_a_loop_names_its_parts_in_chinese_and_a_phone_says_replay(
+    saved: dict[str, Path], page: Page
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(saved["loop"].as_uri())
+    painted(page)
+    said = "parts => parts.map(part => part.innerText.trim())"
+    assert page.locator(".mg-controls output").inner_text().split() == ["27", "/", "27"]
+    assert "▶ replay" in page.locator(".mg-play").inner_text().replace("\n", " ")
+    page.get_by_role("button", name="中文", exact=True).click()
+    rows = page.locator(".mg-row-name").evaluate_all(said)
+    assert [row.partition(":")[0] for row in rows[2:5]] == ["条件", "循环体", "循环体"]
+    names = "names => names.map(name => name.querySelector('[lang=zh]').textContent)"
+    assert page.locator(".mg-frame-name").evaluate_all(names) == ["条件", "While: 循环体"]
+
+
 def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:
     page.goto(saved["both"].as_uri())
     page.locator(".mg-player").focus()

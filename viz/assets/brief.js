@@ -14,6 +14,7 @@ const INSIDE = 8; // pixels beside a name and its value on a board, if there is 
 const SIDES = 3; // pixels around a number, twice as many around a long one
 const LENGTHY = 4; // letters of one, more than which are long
 const ARMS = /** @type {Record<string, Pair>} */ ({ then: ["then", "成立时"], else: ["else", "否则"] }); // of a Cond
+const BODIES = /** @type {Record<string, Pair>} */ ({ test: ["test", "条件"], body: ["body", "循环体"] }); // of a While
 const [ALL, ENOUGH, POWER] = [5, 3, 2]; // digits: more than any number has; as many as are left of one that has room for them; and of one with a power of ten
 const ALONG = [0, 1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]; // of what is left of a frame beside its name, from the left: where the name may be
 const BRIEF = { font: 11, line: 12, edge: 2, strip: 4, air: 1 }; // pixels of the screen
@@ -147,7 +148,9 @@ function nameFrame(g, scale, cards, ways) {
   const [[left = 0], [top = 0], [wide = 0], [tall = 0]] = ["x", "y", "width", "height"].map((part) => numbers(g.querySelector(".mg-frame"), part));
   const [edge, last] = [(4 * BRIEF.edge) / scale, name.split(": ").pop() ?? ""];
   const arm = name.includes(": ") && ARMS[last];
-  const places = (/** @type {(string | Pair)[]} */ (arm ? [arm] : [name, last])).flatMap((said) => {
+  const part = name.startsWith("While: ") && BODIES[last];
+  const names = /** @type {(string | Pair)[]} */ (arm ? [arm] : part ? [[name, `While: ${part[1]}`], part] : [name, last]);
+  const places = names.flatMap((said) => {
     const long = Math.max(...[said].flat().map(written)) / scale;
     return ALONG.map((part) => ({ said, end: Number(part === 1), from: left + edge + part * (wide - 2 * edge - long), long }));
   });

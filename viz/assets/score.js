@@ -305,7 +305,13 @@ function staff(place, lane, data) {
       names.forEach((each, i) => {
         const operator = lane.rows[i][2] ?? ""; // says more than code that is cut, if no other row has it
         const cut = slim && short(told[i], letters).includes("…") && operator.length <= letters && lane.rows.filter(([, , name]) => name === operator).length < 2;
-        each.textContent = short(cut ? operator : told[i], letters);
+        const shown = short(cut ? operator : told[i], letters);
+        const part = Object.values({ ...ARMS, ...BODIES }).find(([half]) => shown.startsWith(`${half}: `));
+        each.textContent = part ? "" : shown;
+        if (part) for (const [lang, said] of [["en", shown], ["zh", shown.replace(part[0], part[1])]]) {
+          const half = make("span", "", each);
+          [half.lang, half.textContent] = [lang, said];
+        }
       });
       letters = Math.min(slim ? 99 : letters, fitting(wide - name.offsetWidth - tally.offsetWidth - 70, CODE_LETTER));
       svg.setAttribute("width", String(wide));
