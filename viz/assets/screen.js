@@ -71,7 +71,7 @@ function arranging({ root, screen, body, stages, score, key }, graphs) {
     root.classList.toggle("mg-lanes", beside);
     const most = available(root);
     const edge = edges();
-    const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall)).slice(narrow && "crowded" in score.dataset ? -2 : 0, narrow ? undefined : -1);
+    const readable = (score.dataset.tall ?? "").split(" ").map((tall) => Number(tall)).slice(!narrow ? 0 : "crowded" in score.dataset ? -2 : sizes.length > 1 ? -3 : 0, narrow ? undefined : -1); // of two scores on a phone no more than their numbers need
     const [part, all] = [Math.min(SCORE.part * sizes.length, SCORE.both), narrow ? SCORE.slim : SCORE.most];
     const left = narrow && sizes.length > 1 ? most - edge - key.offsetHeight - Math.max(...sizes.map(({ width, height, above, most }) => height * Math.min(most, (wide / sizes.length - SPACE.aside) / width) + above - SPACE.spare)) : Infinity; // beneath whole graphs
     const larger = narrow && sizes.length < 2 ? most / (1 + GRAPH) - edge - key.offsetHeight : Infinity; // beneath a graph that is the larger part
