@@ -51,14 +51,14 @@ def torch_like(blocks: int = 3, broken: bool = False, projected: bool = False) -
     return _captured(build, "PyTorch", layer(["head: Linear"], h, 3))
 
 
-def numbered() -> Captured:
+def numbered(second: str = "Tanh") -> Captured:
     """Layers that have numbers for names, as those of PyTorch's Sequential have."""
     build, rng = Builder(), np.random.default_rng(2)
     x = build.placeholder("x", rng.normal(size=(4, 8)).astype(np.float32))
-    for number, kind in enumerate(("Linear", "Tanh", "Linear")):
+    for number, kind in enumerate(("Linear", second, "Linear")):
         scope = f"{number}: {kind}"
         with build.at(build.entered([scope]), _line(3, "x = layer(x)")):
-            if kind == "Tanh":
+            if kind != "Linear":
                 x = mg.tanh(x)
                 continue
             first = rng.normal(size=(8, 8)).astype(np.float32)

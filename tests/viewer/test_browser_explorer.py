@@ -585,6 +585,17 @@ def test_a_number_for_a_name_is_told_with_the_class(width: int, tmp_path: Path, 
     assert " · 0 (Linear): 4×8 → 4×8" in page.locator(".mg-x-said").inner_text()
 
 
+@pytest.mark.parametrize("width", [770, 390])
+def test_a_long_name_is_narrower_or_longer_than_its_column_but_whole(
+    width: int, tmp_path: Path, one: Page
+) -> None:
+    model = numbered("AdaptiveAvgPool2d")
+    page = opened(one, explorer_of(numbered, model).save(tmp_path / "a.html"), width)
+    for canvas in ("", "mg-x-score"):
+        said = {text for name, text in page.evaluate("window.texts") if name == canvas}
+        assert "1 AdaptiveAvgPool2d" in said
+
+
 def test_a_card_and_its_row_say_one_time(tmp_path: Path, one: Page) -> None:
     page = opened(one, explorer_of(numbered, numbered()).save(tmp_path / "a.html"), 770)
     on: dict[str, set[str]] = {"": set(), "mg-x-score": set()}

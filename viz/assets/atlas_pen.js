@@ -1,6 +1,7 @@
 // What the atlas draws with: colours, text in pixels of the screen, numbers, portraits of tensors.
 const CODES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const CODE = Object.fromEntries([...CODES].map((c, i) => [c, i]));
+const NARROWER = 0.87; // letters, before a text is cut
 const EMPTY_CELL = 63; // 0 is a number that is not finite, 31 is zero
 const TOKENS = ["paper", "ink", "soft", "line", "card", "built", "run", "ran", "grad", "now", "lit", "bad", "spoilt"];
 
@@ -75,18 +76,19 @@ function penOf(canvas, colours) {
     font(size, weight = 400) {
       c.font = `${weight} ${size}px ${family}`;
     },
-    /** Cut short where it doesn't fit. @param {string} text @param {number} x @param {number} y @param {number | null} [most] @param {CanvasTextAlign} [align] */
+    /** A little narrower where it doesn't fit, or cut short. @param {string} text @param {number} x @param {number} y @param {number | null} [most] @param {CanvasTextAlign} [align] */
     text(text, x, y, most = null, align = "left") {
       if (most != null && most < 7) return 0;
       let shown = text;
-      if (most != null && c.measureText(text).width > most) {
+      const wide = c.measureText(text).width;
+      if (most != null && wide > most && wide * NARROWER > most) {
         let n = text.length;
         while (n > 1 && c.measureText(`${text.slice(0, n)}…`).width > most) n--;
         shown = n < 2 && text.length > 2 ? text.slice(0, 1) : `${text.slice(0, n)}…`;
       }
       c.textAlign = align;
-      c.fillText(shown, x, y);
-      return c.measureText(shown).width;
+      c.fillText(shown, x, y, most ?? undefined);
+      return Math.min(c.measureText(shown).width, most ?? Infinity);
     },
     /** @param {number} x @param {number} y @param {number} w @param {number} h @param {number} r */
     round(x, y, w, h, r) {

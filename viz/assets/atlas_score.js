@@ -1,6 +1,8 @@
 // The score of the open module: a row for each part, forward on the left, backward on the right,
 // and below how spread the activations and how large the gradients are. One playhead for all.
 
+const PITCH = 16; // pixels from line to line of the legend
+
 /** What the rows can be sorted by. @type {Record<string, "params" | "total" | "kept">} */
 const SUMS = { params: "params", time: "total", kept: "kept" };
 
@@ -34,7 +36,7 @@ function scoreOf(atlas, canvas, pen) {
       /** @type {Record<string, [number, number]>} */
       const columns = wide
         ? { name: [14, 116], params: [134, 92], time: [230, 84], kept: [318, 84], weights: [408, 92] }
-        : w >= 600 ? { name: [10, 96], time: [110, 80], weights: [196, 70] } : { name: [8, 84] };
+        : w >= 600 ? { name: [10, 112], time: [126, 74], weights: [206, 66] } : { name: [8, 84] };
       const left = wide ? 552 : w >= 600 ? 312 : 102;
       g = { w, h: head + space + 6 + lane + 8, space, row: 0, lane: 0, head, left, right: w - (wide ? 52 : 40), wide, each: 1, columns };
       follow();
@@ -113,7 +115,8 @@ function scoreOf(atlas, canvas, pen) {
         c.fillStyle = isTrouble(m, node, time) ? ink.bad : ran(node, time) > 0 ? ink.ink : ink.soft;
         pen.font(11, node === top ? 650 : 500);
         const times = node.repeats ? `  ×${node.children?.length}` : "";
-        pen.text(titleOf(m, node) + times, g.columns.name[0], y + g.row / 2 + 4, g.columns.name[1] - 6);
+        const most = g.columns.time ? g.columns.name[1] : at(node.a) - g.columns.name[0]; // over what is empty beside it
+        pen.text(titleOf(m, node) + times, g.columns.name[0], y + g.row / 2 + 4, most - 6);
       }
       drawMeasures(node, y);
       drawBar(node, y, false);
@@ -299,7 +302,7 @@ function scoreOf(atlas, canvas, pen) {
     const room = g.columns.weights ? g.columns.weights[0] - 20 : 40;
     let labels = pen.text(g.columns.weights ? speech.line("spread") : "σ", g.columns.name[0], y, room);
     c.fillStyle = ink.grad;
-    if (twice) labels = Math.max(labels, pen.text(g.columns.weights ? speech.line("returned") : "|∂y|", g.columns.name[0], y + 14, room));
+    if (twice) labels = Math.max(labels, pen.text(g.columns.weights ? speech.line("returned") : "|∂y|", g.columns.name[0], y + PITCH, room));
     if (norms.length && m.failed < 0 && g.columns.weights) {
       const [x, w] = g.columns.weights;
       pen.font(11);
@@ -307,7 +310,7 @@ function scoreOf(atlas, canvas, pen) {
       pen.text(`1e${low}`, x, top + 6, null, "center");
       pen.text(`1e${high}`, x + w, top + 6, null, "center");
     }
-    const third = y + (twice ? 31 : 17);
+    const third = y + (twice ? 2 * PITCH : PITCH);
     let x = g.columns.name[0];
     pen.font(11);
     if (silent.length) {
@@ -323,7 +326,7 @@ function scoreOf(atlas, canvas, pen) {
     const beside = !g.columns.weights || g.wide; // the scales of the pictures lie at the ends of the lines above
     if (beside) x = g.columns.name[0] + labels + 8;
     const after = drawScale(x, beside ? y : third, false);
-    if (twice) drawScale(beside ? x : after + 12, beside ? y + 14 : third, true);
+    if (twice) drawScale(beside ? x : after + 12, beside ? y + PITCH : third, true);
     if (!spread.length && !returned.length) return;
     c.fillStyle = ink.run;
     pen.font(11);
