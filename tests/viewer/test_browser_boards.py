@@ -486,7 +486,7 @@ def test_what_goes_on_below_a_table_fades(page: Page) -> None:
 
 @pytest.mark.browser
 def test_a_legend_tells_each_look_and_is_one_with_the_key_of_a_score(page: Page) -> None:
-    for name, told in (("diff", "with another value"), ("traces", "new")):
+    for name, told in (("diff", "with another value"), ("traces", "changed")):
         opened(page, views.saved(name))
         assert told in page.locator(".mg-legend").inner_text()
         assert page.locator(".mg-key > .mg-legend").count() == (name == "traces")
