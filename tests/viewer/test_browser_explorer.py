@@ -553,6 +553,24 @@ def test_the_pieces_of_a_curve_have_the_names_of_their_modules(tmp_path: Path, o
     assert "@, cell" not in written(page, "mg-x-score"), "not before it is drawn"
 
 
+def test_what_gradients_did_is_red_once_they_came_back(tmp_path: Path, one: Page) -> None:
+    page = opened(one, explorer_of(recurrent, recurrent()).save(tmp_path / "a.html"))
+    finding = "{bad: true, op: 8, about: 'vanishing_calls', text: ['', '']}"
+    page.evaluate(f"() => {{ {STATE}.atlas.m.data.findings.unshift({finding}); }}")
+    red = """() => {
+      const canvas = document.querySelector('.mg-x-score');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, 200, canvas.height);
+      const red = (i) => i % 4 === 0 && data[i] - data[i + 1] > 120 && data[i + 2] > 20;
+      return [...data.keys()].filter(red).length;
+    }"""
+    found = []
+    for at in ("n", "end"):
+        page.evaluate(f"() => {STATE}.jump({STATE}.atlas.m.{at})")
+        settled(page)
+        found.append(page.evaluate(red))
+    assert found[0] == 0 < found[1]
+
+
 def projecting() -> Captured:
     """Blocks of which each adds its input by way of one layer, as a 1×1 convolution."""
     return torch_like(projected=True)

@@ -198,8 +198,12 @@ const spentBy = (m, node, time) => (cameBack(m, node, time) >= 1 ? node.sum.tota
 /** Whether a node is what stopped the run, or around it. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
 const hasFailed = (m, node, time) => m.failed >= 0 && time > m.failed && m.failed >= node.a && m.failed < node.b;
 
-/** Whether a node is red: it failed, or it ran and a finding names an operator in it. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
-const isTrouble = (m, node, time) => hasFailed(m, node, time) || (m.failed < 0 && m.troubles.some((op) => op >= node.a && op < node.b && time > op));
+const OF_GRADIENTS = /back|vanishing|exploding|no_gradient/; // findings that are seen once gradients have come back
+
+/** Whether a node is red: it failed, or it ran, forward or back, and a finding names an operator in it. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
+const isTrouble = (m, node, time) => hasFailed(m, node, time) || (m.failed < 0 && m.data.findings.some(({ bad, op, about }) => (
+  bad && op >= node.a && op < node.b && time > (OF_GRADIENTS.test(about ?? "") ? 2 * m.n - op - 1 : op)
+)));
 
 /** Whether a tensor is there. @param {AtlasModel} m @param {number} tensor @param {number} time */
 const isThere = (m, tensor, time) => tensor >= m.n || time >= tensor + 1;
