@@ -382,6 +382,15 @@ def test_a_replay_begins_with_the_first_step(page: Page) -> None:
     assert counter.inner_text() == f"1 / {last}"
 
 
+def test_only_what_a_run_reached_is_called_its_output(page: Page) -> None:
+    page.goto(views.saved("branches loop").as_uri())
+    page.locator("g.mg-absent.mg-output").first.wait_for()
+    said = "gs => gs.map(g => g.querySelector('.mg-what').textContent.replace(/ .*/, ''))"
+    unreached = page.locator("g.mg-absent.mg-output").evaluate_all(said)
+    assert unreached == ["○"] * 2
+    assert page.locator("g.mg-ran.mg-output").first.evaluate(f"g => ({said})([g])[0]") == "●"
+
+
 @pytest.mark.usefixtures("english")
 def test_a_board_plays_once_when_it_is_seen_and_ends_where_it_rested(chromium: Browser) -> None:
     """Also where that is not its last step: this one rests where the trace is wrong."""

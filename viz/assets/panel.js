@@ -132,7 +132,13 @@ function pane(data, parent, choose, scale, each) {
         const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
         if (look !== part.look) {
           part.g.setAttribute("class", look);
-          reword(part.g, data.signs[kind] === "" && data.legend[kind]);
+          const unreached = kind === "absent" && part.g.matches(".mg-output"); // the output of another run
+          reword(part.g, unreached ? ["operator", "算子"] : data.signs[kind] === "" && data.legend[kind]);
+          const word = unreached && part.g.querySelector(".mg-word");
+          if (word && word.firstChild) {
+            word.setAttribute("class", "mg-what");
+            word.firstChild.textContent = "○ ";
+          }
         }
         const { swatch: code = "", grid } = data.values[panel.held[part.g.id]] ?? {};
         const seen = code && `${code} ${gridded(grid)}`;

@@ -176,7 +176,7 @@ class Card:
         clock = LARGER * max(wide(_half(longest, x), SMALL) for x in languages) if room.clock else 0
         cells = len(self.node.cells) * (CELL[0] + CELL[2]) - CELL[2]
         sign, shape = wide(self.sign, LARGE) * BOLD, wide(self.shape, SMALL)
-        value = room.value * 0.58 * (SMALL if room.swatch else LARGE)
+        value = (room.value + 3 * (self.sign == "While")) * 0.58 * (SMALL if room.swatch else LARGE)
         gradient = wide("∂ ", NAME) + room.gradient * 0.58 * (SMALL if room.back else NAME)
         aside = swatch.WIDE if room.swatch else max(value, none)
         main = (max(sign, shape) if room.swatch else sign) + _word_width(aside)
