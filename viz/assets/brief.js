@@ -324,8 +324,8 @@ function brief(g, scale) {
     if (pair && !named) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
     if (name === "word") bilingual([became[0], became[1]], lettering);
     else lettering.textContent = text;
-    if (/sign|ref/.test(name) && !number && !larger && written(text) > room + BRIEF.edge)
-      for (const [part, value] of Object.entries({ textLength: room.toFixed(1), lengthAdjust: "spacingAndGlyphs" })) lettering.setAttribute(part, value);
+    if (/sign|ref/.test(name) && !number && !larger && written(text) > room - BRIEF.edge)
+      for (const [part, value] of Object.entries({ textLength: (room - BRIEF.edge).toFixed(1), lengthAdjust: "spacingAndGlyphs" })) lettering.setAttribute(part, value);
   });
   places.forEach(({ x, y, down }, i) => {
     const middle = (y + (down * SWATCH_HIGH) / 2 - high / 2) * scale + BRIEF.font * 0.35;
