@@ -114,8 +114,8 @@ def check(
     wrote = source_of([*called_functions(got)]) if isinstance(got, FunctionType) else ""
     caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
-        if _reads_expected(got, want):
-            got, problem = None, [row("check_read")]
+        if problem := _reads_expected(got, want):
+            got = None
         else:
             names = getattr(got, "__globals__", {})
             places = [name for name, x in names.items() if x is shown]
@@ -247,8 +247,8 @@ def _display_result(shown: Message) -> Message:
     return shown
 
 
-def _reads_expected(got: Callable[[], Any], want: Any) -> bool:
-    """Return whether an answer looks up what it is compared with, or what `seen` measures."""
+def _reads_expected(got: Callable[[], Any], want: Any) -> list[Pair]:
+    """Say by which name an answer looks up what it is compared with, or what `seen` measures."""
     names = getattr(got, "__globals__", {})
     seen, hidden, reads = names.get("seen"), {"globals", "vars", "eval", "exec"}, list[str]()
     codes = [f.__code__ for f in (got, seen) if isinstance(f, FunctionType)]
@@ -258,9 +258,10 @@ def _reads_expected(got: Callable[[], Any], want: Any) -> bool:
     known = [x for x in (want, seen) if isinstance(x, dict | list | FunctionType)]
     called = called_functions(got) if isinstance(got, FunctionType) else ()
     written = [f for f in called if f.__name__ != "<lambda>"]
-    read = [x for f in written for x in (f, *read_values(f))]
-    found = any(x is y for x in read for y in known)
-    return found or any(x in hidden for f in written for _, x in lookups(f))
+    read = [x for f in written for x in (f, *read_values(f)) if any(x is y for y in known)]
+    found = [name for name, x in names.items() if any(x is y for y in read)]
+    found += [x for f in written for _, x in lookups(f) if x in hidden]
+    return [row("check_read" if x in names else "check_read_all", name=x) for x in found[:1]]
 
 
 def _call_answer(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:
