@@ -79,7 +79,7 @@ E10 = """\
       n1 x: -1
     ! n3 Mul: -2
     one run, replayed
-  eager: 3 nodes for this input; 3 operators run, 1 recorded (the test's are not kept)
+  eager: 3 nodes for this input; 3 operators run, 1 kept
   static and script: 11 nodes for every input; this time 8 took part, 3 did not; 4 operators run
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
@@ -89,7 +89,7 @@ WRONG = """\
       n1 x: -3
     ✗ n3 Mul: -6
     one run, replayed
-  eager: 3 nodes for this input; 3 operators run, 1 recorded (the test's are not kept)
+  eager: 3 nodes for this input; 3 operators run, 1 kept
   static and script: 11 nodes for every input; this time 8 took part, 3 did not; 4 operators run
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
 """
@@ -170,7 +170,7 @@ def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> 
     assert lines[at + 1] == "2. x = -2 gives: eager -3, static -3"
     facts = [fact[0] for fact in board.scenes[0].facts]
     assert facts == [
-        "eager: 3 nodes for this input; 3 operators run, 1 recorded (the test's are not kept)",
+        "eager: 3 nodes for this input; 3 operators run, 1 kept",
         "static: 11 nodes for every input; this time 8 took part, 3 did not; 4 operators run",
     ]
     for ways in ((), ("eager", "dynamic")):
@@ -194,10 +194,7 @@ def test_a_loop_is_unrolled_beside_a_loop_that_counts() -> None:
         sizes.append(len(script.picture.nodes))
     assert len(set(sizes)) == 1
     facts = [fact[0] for fact in board.scenes[3].facts]
-    assert (
-        facts[0]
-        == "eager: 9 nodes for this input; 9 operators run, 4 recorded (the test's are not kept)"
-    )
+    assert facts[0] == "eager: 9 nodes for this input; 9 operators run, 4 kept"
     assert facts[2] == "script: 8 nodes for every input; 10 operators run", "the loop, and 9 in it"
     assert facts[3] == "the loop in the graph made 4 steps with the same nodes"
     cells = [row[2][0] for row in board.sheet.rows]
