@@ -22,7 +22,7 @@ import notebooks
 Cells = list[dict[str, Any]]
 CORE, TESTS = "L00-core-1", "L00-core-1-tests"
 GAP = """def dynamic(steps, x):
-    \"\"\"Build and run one or more steps in turn; return the last value.\"\"\"
+    \"\"\"Build and run the steps in turn; return the last value.\"\"\"
     ..."""
 ANSWER = "def dynamic(steps, x):\n    return 'mine'"
 

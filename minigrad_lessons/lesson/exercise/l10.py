@@ -34,7 +34,7 @@ ALL = ("seconds = dict.fromkeys(waits, 1)", "rank = ranks(waits, seconds)")
 CORE = Property(
     rank_program,
     always=(chain(5), chain(9), diamonds("waits = {0: []}", FORK, *ALL)),
-    lines=2_300_000,  # enough for three loops over 102 nodes
+    lines=2_300_000,  # enough for three loops over 80 nodes
 )
 
 
