@@ -209,7 +209,7 @@ def test_a_name_beside_the_end_of_its_line_needs_no_stroke() -> None:
             {"a": [1, 2, 9], "b": [3, 4, 5]},
             (
                 "from 2 on the horizontal axis, the curve “b” stays lower",
-                "从横轴的 2 起，更低的一直是 b 那条曲线",
+                "从横轴的 2 起， b 那条曲线一直更低",
             ),
         ),
         ({"a": [2, 6], "b": [2, 2]}, ("a ends 3 times as high as b", "a 最后是 b 的 3 倍")),

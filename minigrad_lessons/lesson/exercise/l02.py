@@ -20,7 +20,7 @@ def backward_program(rng: Rng) -> Program:
     return (*lines, VALUES.format(y=y), f"gradients = backward({y}, {seed}, values)")
 
 
-CORE = Property(backward_program, examples=200, lines=100_000)
+CORE = Property(backward_program, examples=200, lines=300_000)
 
 
 def fit_program(rng: Rng) -> Program:
