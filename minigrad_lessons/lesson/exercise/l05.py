@@ -69,7 +69,7 @@ STRETCH = Property(
     always=tuple(
         while_lines(*lines, f"[{number}]", tensor)
         for lines, number in (
-            *((LOOPS[0], "1e+45"), (("x", "x - 1.0"), "2000.0"), (("x", "x + 1.0"), "-3.0")),
+            *((LOOPS[0], "1e+45"), (("x", "x - 1.0"), "1200.0"), (("x", "x + 1.0"), "-3.0")),
             (LOOPS[0], "np.array([3.3])"),
         )
         for tensor in (False, True)
