@@ -105,7 +105,6 @@ function inspectorOf(atlas, place, told) {
     const all = m.root.sum;
     const own = node !== m.root;
     heading(body, "cost");
-    if (m.data.system !== "minigrad") say(part("mg-x-path", body), speech.pair("own_times", { system: m.data.system }));
     /** @type {[Pair | string, Pair | string][]} */
     const rows = [[speech.pair("column_params"), amount(sum.params) + (own ? share(sum.params, all.params) : "")]];
     if (m.failed < 0 || ran(node, atlas.time) >= 1) {
@@ -115,6 +114,7 @@ function inspectorOf(atlas, place, told) {
     }
     if (node.children) rows.push([speech.pair("operators"), String(sum.count)]);
     table(body, rows);
+    if (m.data.system !== "minigrad") say(part("mg-x-path", body), speech.pair("own_times", { system: m.data.system }));
   };
 
   /** @param {Portrait} p @param {boolean} back @param {number[]} shape */
@@ -144,11 +144,11 @@ function inspectorOf(atlas, place, told) {
       say(b, text);
       b.addEventListener("click", () => told.show(op, node === undefined ? undefined : m.nodes[node], about));
     }
+    cost(m.root);
     if (data.verdict) {
       heading(body, "checked");
       say(part("mg-x-verdict", body), data.verdict);
     }
-    cost(m.root);
     heading(body, "legend");
     const list = part("mg-x-legend", body);
     for (const [look, key] of [["planned", "legend_planned"], ["ran", "legend_ran"], ["now", "legend_now"], ["back", "legend_back"], ["value", "legend_value"], ["gradient", "legend_gradient"]]) {
