@@ -423,6 +423,7 @@ interface Portrait {
   h?: number;
   tile?: number;
   cells?: string;
+  scale?: number; // the size of a cell in full colour; 0: all cells are zero
   hist?: string;
 }
 

@@ -553,6 +553,27 @@ def test_the_pieces_of_a_curve_have_the_names_of_their_modules(tmp_path: Path, o
     assert "@, cell" not in written(page, "mg-x-score"), "not before it is drawn"
 
 
+def test_the_gradients_of_a_stack_have_one_scale(one: Page, pages: dict[str, Path]) -> None:
+    """Each in full colour by itself, one that vanished looks like the others."""
+    page = opened(one, pages["jax"])
+    first = f"""() => {{
+      const {{ m }} = {STATE}.atlas;
+      const {{ children, shown }} = m.nodes.find((node) => node.repeats);
+      const c = document.querySelector(".mg-x-stage canvas").getContext("2d");
+      const wide = Math.floor(shown.w / children.length) - 18;
+      const {{ data }} = c.getImageData(shown.x + 14, shown.y + shown.h - 40, wide, 1);
+      return Math.max(...data.filter((_, i) => i % 4 < 3).map((v) => 255 - v));
+    }}"""
+    assert page.evaluate(first) > 100
+    page.evaluate(f"""() => {{
+      const {{ m }} = {STATE}.atlas;
+      const part = m.nodes[m.nodes.find((node) => node.repeats).children[0]];
+      Object.assign(m.data.portraits[m.tensors[part.out].g], {{ norm: 3e-7, scale: 1e-7 }});
+    }}""")
+    assert "|∂y| 3e−7 … 0.259" in written(page)
+    assert page.evaluate(first) < 10
+
+
 def test_what_gradients_did_is_red_once_they_came_back(tmp_path: Path, one: Page) -> None:
     page = opened(one, explorer_of(recurrent, recurrent()).save(tmp_path / "a.html"))
     finding = "{bad: true, op: 8, about: 'vanishing_calls', text: ['', '']}"
@@ -663,6 +684,9 @@ def test_the_side_ends_at_a_whole_paragraph_clear_of_its_button(
         cut += found is False
     assert cut > 5
     assert page.locator(".mg-x-more").inner_text() == "↓ more"
+    order = "all => all.map((one) => one.textContent).slice(1, 4)"
+    told = page.locator(".mg-x-side").locator("h3, table + .mg-x-path").evaluate_all(order)
+    assert [one.split()[0] for one in told] == ["cost", "The", "checked"]
 
 
 @pytest.mark.parametrize("name", MODELS)

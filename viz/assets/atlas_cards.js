@@ -77,6 +77,13 @@ function strip(parts) {
   return { shown: [...parts.slice(0, 3), ...parts.slice(-3)], left: parts.length - 6 };
 }
 
+/** The norm of what came back to a node; of a strip those of its first and its last part. @param {AtlasModel} m @param {AtlasNode} node @param {number} [most] */
+function normsOf(m, node, most = 2) {
+  const parts = node.repeats && most > 1 ? partsOf(m, node) : [node];
+  const said = [parts[0], parts[parts.length - 1]].map(({ out }) => portraitOf(m, m.tensors[out]?.g)).map((g) => (g?.bad ? "✗" : figure(g?.norm)));
+  return `|∂y| ${[...new Set(said)].filter(Boolean).join(" … ")}`;
+}
+
 /** @param {Atlas} atlas @param {AtlasNode} node @param {Box} box @param {number} alpha @param {boolean} open */
 function drawMaterial(atlas, node, box, alpha, open) {
   const { m, pen, ink, time } = atlas;
@@ -178,7 +185,7 @@ function drawCard(atlas, node, box, alpha, opened) {
     if (!foot || !gradient) return;
     c.fillStyle = gradient.bad ? ink.bad : ink.grad;
     pen.font(11);
-    pen.text(`|∂y| ${gradient.bad ? "✗" : figure(gradient.norm)}`, x, box.y + box.h - 8, w);
+    pen.text(normsOf(m, node, w < 101 ? 1 : 2), x, box.y + box.h - 8, w);
     return;
   }
   pen.font(box.h >= 150 ? 14 : 13, 650);
@@ -203,10 +210,10 @@ function drawCard(atlas, node, box, alpha, opened) {
   pen.font(11);
   const y = box.y + box.h - 9;
   c.fillStyle = gradient?.bad ? ink.bad : ink.grad;
-  const right = gradient ? pen.text(`|∂y| ${gradient.bad ? "✗" : figure(gradient.norm)}`, x + w, y, w / 2, "right") + 6 : 0;
+  const right = gradient ? pen.text(normsOf(m, node), x + w, y, node.repeats ? w : w / 2, "right") + 6 : 0;
   c.fillStyle = ink.soft;
   if (node.input !== undefined) pen.text(briefly(pen, shapeOf(atlas, node.out), w - right), x, y, w - right);
-  else if (value && !isNumber(tensor)) drawShort(atlas, node, value, x, y, w - right);
+  else if (value && !isNumber(tensor) && w - right > 44) drawShort(atlas, node, value, x, y, w - right);
 }
 
 /** What a module adds goes around it, above its card, to a plus. @param {Atlas} atlas @param {AtlasNode} node @param {Box} box */
@@ -271,12 +278,13 @@ function drawPictures(atlas, node, { x, y, w, h }, value, gradient) {
     const room = left ? 22 : 0;
     const wide = (w - room - gap * (shown.length - 1)) / shown.length;
     const low = Math.max(5, Math.round(h * 0.42));
+    const [values, gradients] = /** @type {const} */ (["v", "g"]).map((of) => Math.max(...shown.map((part) => portraitOf(m, m.tensors[part.out]?.[of])?.scale ?? 0)));
     shown.forEach((part, i) => {
       const at = x + i * (wide + gap) + (left && i > 2 ? room : 0);
       const out = m.tensors[part.out];
       const failed = hasFailed(m, part, time);
-      pen.swatch(ran(part, time) >= 1 ? portraitOf(m, out?.v) : null, false, at, y, wide, h - low - 3, undefined, 3);
-      pen.swatch(cameBack(m, part, time) >= 1 ? portraitOf(m, out?.g) : null, true, at, y + h - low, wide, low, undefined, 3);
+      pen.swatch(ran(part, time) >= 1 ? portraitOf(m, out?.v) : null, false, at, y, wide, h - low - 3, undefined, 3, values);
+      pen.swatch(cameBack(m, part, time) >= 1 ? portraitOf(m, out?.g) : null, true, at, y + h - low, wide, low, undefined, 3, gradients);
       if (failed) {
         c.fillStyle = ink.bad;
         pen.font(13, 700);

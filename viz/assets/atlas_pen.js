@@ -100,8 +100,9 @@ function penOf(canvas, colours) {
      * @param {Portrait | null} portrait @param {boolean} back a gradient
      * @param {number} x @param {number} y @param {number} w @param {number} h
      * @param {string} [color] of its outline @param {number} [r]
+     * @param {number} [scale] the size of a cell in full colour, where pictures are compared
      */
-    swatch(portrait, back, x, y, w, h, color, r = 4) {
+    swatch(portrait, back, x, y, w, h, color, r = 4, scale = portrait?.scale) {
       if (w < 3 || h < 3) return;
       const ink = colours();
       c.save();
@@ -119,7 +120,7 @@ function penOf(canvas, colours) {
       c.fillRect(x, y, w, h);
       if (portrait.values) shown.push({ portrait, back, x, y, w, h });
       c.imageSmoothingEnabled = false;
-      c.drawImage(bitmap(portrait, back, ink), x, y, w, h);
+      c.drawImage(bitmap(portrait, back, ink, scale), x, y, w, h);
       const [wide, tall, tile] = [portrait.w ?? 1, portrait.h ?? 1, portrait.tile ?? 0];
       if (tile > 1 && Math.min((w * tile) / wide, (h * tile) / tall) >= 7) {
         c.fillStyle = ink.paper;
@@ -175,9 +176,10 @@ function penOf(canvas, colours) {
 /** @type {Map<Portrait, Map<string, HTMLCanvasElement>>} */
 const painted = new Map();
 
-/** @param {Portrait} portrait @param {boolean} back @param {Record<string, string>} ink */
-function bitmap(portrait, back, ink) {
-  const key = (back ? ink.grad : ink.run) + ink.zero;
+/** @param {Portrait} portrait @param {boolean} back @param {Record<string, string>} ink @param {number} [scale] */
+function bitmap(portrait, back, ink, scale) {
+  const part = scale ? (portrait.scale ?? 0) / scale : 1;
+  const key = (back ? ink.grad : ink.run) + ink.zero + part;
   const kept = painted.get(portrait) ?? new Map();
   painted.set(portrait, kept);
   if (kept.has(key)) return kept.get(key);
@@ -189,7 +191,7 @@ function bitmap(portrait, back, ink) {
   [...(portrait.cells ?? "")].forEach((letter, i) => {
     const code = CODE[letter];
     if (code === EMPTY_CELL) return;
-    const value = (code - 31) / 30;
+    const value = ((code - 31) / 30) * part;
     const end = code === 0 ? bad : value < 0 ? below : above;
     const share = code === 0 ? 1 : Math.abs(value) ** 0.72;
     for (let k = 0; k < 3; k++) image.data[i * 4 + k] = zero[k] + (end[k] - zero[k]) * share;

@@ -94,15 +94,15 @@ def _picture(x: Any, width: int, height: int) -> Portrait:
         finite = np.isfinite(cells)
         sizes = np.abs(cells[finite])
         scale = float(np.quantile(sizes, BRIGHT)) if sizes.size else 0.0
-        scale = scale or float(sizes.max(initial=0.0)) or 1.0
-        scaled = np.clip(np.nan_to_num(cells / scale, nan=0.0), -1, 1)
+        scale = scale or float(sizes.max(initial=0.0))
+        scaled = np.clip(np.nan_to_num(cells / (scale or 1.0), nan=0.0), -1, 1)
     codes = ZERO + np.round(scaled * 30).astype(int)
     codes = np.where(finite, codes, np.where(np.isneginf(cells), EMPTY, SPOILT))
     each = tuple(map(short, cells.reshape(-1))) if tile in (0, "row") and x.size <= SMALL else ()
     if tile == "row":  # a long vector, wrapped like text
         codes, tile = _wrap(codes.reshape(-1), width), 0
     found = {"w": codes.shape[1], "h": codes.shape[0], "tile": int(tile), "cells": _text(codes)}
-    return found | {"values": each} if len(each) == x.size else found
+    return found | {"scale": short(scale)} | ({"values": each} if len(each) == x.size else {})
 
 
 def _wrap(codes: Any, width: int) -> Any:
