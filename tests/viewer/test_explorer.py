@@ -20,7 +20,7 @@ from viz.explorer.explorer import Explorer, _short_count
 from viz.explorer.findings import findings, path_of, slowest
 from viz.explorer.modules import Module, assigned_name, module_tree
 from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
-from viz.explorer.still import Still
+from viz.explorer.still import Still, _swatch
 from viz.explorer.witness import RunRecorder
 from viz.views.explore import FirstView, explorer_of, name_of, stopped_explorer
 from viz.words.progress import progress
@@ -546,6 +546,13 @@ def test_a_still_has_a_card_for_each_part_and_an_arrow_for_each_value(
         assert still.save(tmp_path / f"still.{suffix}").read_bytes().startswith(start)
     with pytest.raises(ValueError, match=r"\.svg, \.pdf, \.png, \.html"):
         still.save(tmp_path / "still.gif")
+
+
+def test_the_pictures_of_a_strip_have_one_scale() -> None:
+    large = portrait(np.linspace(-1, 1, 8, dtype=np.float32))
+    faint = portrait(np.linspace(-1e-6, 1e-6, 8, dtype=np.float32))
+    zeros = "f" * 4  # no colour
+    assert _swatch([faint, large]).split(":")[1][:4] == zeros != _swatch([faint]).split(":")[1][:4]
 
 
 def test_a_graph_of_ours_is_seen_whole_and_stays_as_it_is() -> None:

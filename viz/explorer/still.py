@@ -185,25 +185,27 @@ def _short(x: object) -> str:
 
 
 def _swatch(portraits: Sequence[Mapping[str, Any]]) -> str:
-    """Join the pictures of tensors side by side, as the one swatch of a card."""
+    """Join the pictures of tensors side by side, on one scale, as the one swatch of a card."""
     seen = [p for p in portraits if "cells" in p]
     if not seen:
         return ""
     high, wide = max(p["h"] for p in seen), -(-max(p["w"] for p in seen) // len(seen))
-    lines = (GAP.join(_line(p, wide, i / high) for p in seen) for i in range(high))
+    top = max(p["scale"] for p in seen) or 1.0
+    lines = (GAP.join(_line(p, wide, i / high, top) for p in seen) for i in range(high))
     kind = "t" if seen[0]["tile"] > 1 and len(seen) == 1 else "c"
     return f"{kind}{(wide + 1) * len(seen) - 1}:{''.join(lines)}"
 
 
-def _line(portrait: Mapping[str, Any], wide: int, share: float) -> str:
+def _line(portrait: Mapping[str, Any], wide: int, share: float, top: float) -> str:
     """Return one row of a picture, at this share of its height, as this many cells."""
     start, cells = int(share * portrait["h"]) * portrait["w"], portrait["cells"]
-    return "".join(_letter(cells[start + i * portrait["w"] // wide]) for i in range(wide))
+    full = portrait["scale"] / top
+    return "".join(_letter(cells[start + i * portrait["w"] // wide], full) for i in range(wide))
 
 
-def _letter(cell: str) -> str:
+def _letter(cell: str, full: float) -> str:
     code = CODES[cell]
     if code in (EMPTY, SPOILT):
         return GAP if code == EMPTY else NAN
-    strength = round(LEVELS * sqrt(abs(code - ZERO) / 30))
+    strength = round(LEVELS * sqrt(full * abs(code - ZERO) / 30))
     return DIGITS[LEVELS + (strength if code > ZERO else -strength)]
