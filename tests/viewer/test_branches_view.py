@@ -59,9 +59,9 @@ E10 = """\
     ∅         return 2 * x
     ✓     return x - 1
   eager
-    · n1 2
+    • n1 2
       n2 x: -1
-    · n3 Mul
+    • n3 Mul
     ✓ n5 Sub: -2
     runs line by line
   static and script: the same graph

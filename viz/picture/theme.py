@@ -114,7 +114,7 @@ EDGES = {
 MARKS = {
     "ran": Mark("run", "solid", "ran", "✓"),
     "ghost": Mark("built", "dashed", "none", "∅", 1.4),
-    "absent": Mark("line", "dotted", "none", "·", 1.8),
+    "absent": Mark("line", "dotted", "none", "•", 1.8),
     "baked": Mark("ink", "solid", "card", "!"),
     "wrong": Mark("bad", "solid", "spoilt", "✗", 1.4),
     "gone": Mark("line", "dotted", "none", "−", 1.5, True),
