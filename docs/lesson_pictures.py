@@ -46,6 +46,10 @@ MEDIA = "@media all", "@media (prefers-color-scheme: dark)"
 # The branch that ran, as `viz.branches` shows it.
 TAKEN = "".join(RULE.format(*two, color=two[1]) for two in zip(MEDIA, TOKENS["run"], strict=True))
 UNUSED = State(classes=("mg-ghost",))  # an arrow along which no value went
+# The name of a frame, in its corner: an arrow may enter at its middle.
+CORNER = re.compile(
+    r'(mg-frame" x="([\d.]+)"[^>]*><text [^>]*?x=")[^"]+("[^>]*?) text-anchor="middle"'
+)
 CARD = r'(?s)(<rect class="mg-card" width="([\d.]+)" height="([\d.]+)"[^>]*>)(.*?)</g>'
 WIDTHS = [WIDE]  # the last is that of the pictures being made
 RATIOS = Path(__file__).parents[1] / "notebooks" / "pictures" / "ratios.json"
@@ -296,6 +300,7 @@ def _drawn(
     svg = render(picture, "a", rooms, states, width=WIDTHS[-1])
     if low:  # on its right as much is free as on its left
         svg = re.sub(CARD, _lowered, svg)
+        svg = CORNER.sub(lambda found: f"{found[1]}{float(found[2]) + 8:g}{found[3]}", svg)
         svg = re.sub(r'(?<=viewBox="0 0 )\d+', lambda found: str(int(found[0]) + 8), svg, count=1)
     svg = BENT.sub(_smooth, svg) if idle else svg
     for none, word in zip(ROWS["card_none"], ROWS["mark_ghost"], strict=True) if idle else ():
