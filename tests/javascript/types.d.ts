@@ -138,6 +138,7 @@ interface Lane {
   lives: [number, number, number][];
   phases: ["both" | "build" | "gradients" | "run" | "backward", number, number][];
   counted: [number, number, number, number, number][];
+  through: Pair;
   columns?: [Pair, Pair][];
 }
 

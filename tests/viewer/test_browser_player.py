@@ -889,6 +889,15 @@ def test_arrows_of_gradients_go_with_the_gradients(saved: dict[str, Path], page:
         assert tuple(each.count() for each in used) == counts, step
 
 
+def test_all_arrows_of_a_gradient_that_goes_round_a_loop_stay(page: Page) -> None:
+    """Mul is given one by While and, in the round before, by a: both at the same step."""
+    page.goto(views.saved("step loop").as_uri())
+    assert page.locator("g.edge.mg-used").count() == 5
+    assert page.locator(".mg-tally-grad .mg-through [lang=en]").text_content() == (
+        " to x, through the loop"
+    )
+
+
 def test_the_frame_of_a_player_with_the_keys_is_whole(saved: dict[str, Path], page: Page) -> None:
     page.goto(saved["both"].as_uri())
     page.locator(".mg-player").focus()

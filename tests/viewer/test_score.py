@@ -12,7 +12,7 @@ from examples import branch, digits, loop, unrolled
 import minigrad as mg
 import viz
 from viz.film.film import BUILT, RUN
-from viz.film.score import Phase, Score, score
+from viz.film.score import Phase, Score, score, tallies
 
 ROOT = Path(__file__).parents[2]
 
@@ -146,7 +146,10 @@ def test_a_branch_and_a_loop_show_what_ran_inside() -> None:
     (repeated,) = scores(viz.step(loop(3), {"x": 3}))
     body = [n.value for n in repeated.notes if labels(repeated)[n.row] == "body: a * x" and n.value]
     assert body == ["3", "9", "27"]
-    assert repeated.notes[-3].sort == "result", "one of the results of the loop"
+    assert repeated.notes[-3].sort == "operator", "its result counts as built and as run"
+    *_, (_, counted) = tallies(viz.step(loop(3), {"x": 3}).films[0])
+    drawn = [n for n in repeated.notes if n.kind == "run" and n.sort == "operator"]
+    assert counted["clock_run"] == len(drawn) == 12
     kinds = [phase.kind for phase in repeated.phases]
     assert kinds == ["build", "gradients", "run", "backward"]
 

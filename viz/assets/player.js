@@ -354,7 +354,7 @@ function passed(stage, data) {
       if (typeof sent === "string") continue;
       const [id, ends] = [stage.home(edge), (data.edges[edge] ?? []).slice(0, 2)];
       const before = kept.get(ends[0]) ?? [];
-      if (!sent.before) for (const span of before.splice(0)) span[1] = Math.min(span[1], i);
+      if (!sent.before) for (const span of before) if (span[0] < i) span[1] = Math.min(span[1], i); // what began now may go two ways
       const span = /** @type {[number, number]} */ ([i, Math.min(...ends.map((end) => gone(end, i)))]);
       kept.set(ends[0], [...before, span]);
       used.set(id, [...(used.get(id) ?? []), span]);

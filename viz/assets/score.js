@@ -57,7 +57,7 @@ const AROUND_TALLY = 46; // around what is counted, and its name
 const HALVED = 0.52; // of its length, that a word of two halves needs in two lines
 const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
 const LESS_ROOM = ["mg-two", "mg-briefly", "mg-bare"]; // how phases do, and what is counted
-const TERSER = ["mg-snug", "mg-brisk", "mg-terse"];
+const TERSER = ["mg-curt", "mg-snug", "mg-brisk", "mg-terse"];
 
 /**
  * @param {HTMLElement} place what it fills @param {Scored} data
@@ -232,6 +232,7 @@ function staff(place, lane, data) {
     const part = make("span", `mg-tally-${["built", "run", "grad"][i]}`, tally);
     const said = make("span", "mg-count", part);
     say(part, word);
+    if (i === 2 && lane.through[0]) say(make("span", "mg-through", part), lane.through);
     const planned = make("span", "mg-planned", part);
     const nodes = make("span", "mg-planned-word", part);
     if (!i) say(nodes, words.tally_planned);

@@ -22,7 +22,7 @@ from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, 
 from viz.film.shares import BackwardPasses, share, share_caption
 from viz.picture import formula
 from viz.picture.boxes import GIVEN, PictureNode, paths
-from viz.picture.cards import plain
+from viz.picture.cards import CONTROL, plain
 from viz.picture.picture import Picture, number
 from viz.picture.summary import Summary, summarize
 from viz.picture.theme import KINDS, MARKS
@@ -65,6 +65,7 @@ class Director:
         self.inside = 0  # frames inside bodies
         self.bad: Pair | None = None  # where the first NaN or infinity came from
         self.gone: tuple[str, ...] = ()  # the nodes freed in the last frame, if it tells of that
+        self.through: list[Pair] = []  # what got a gradient, and through which branch or loop
 
     def _owner(self, i: str) -> str:
         """Return the node outside all bodies that contains a node in a body."""
@@ -104,8 +105,11 @@ class Director:
             for kind, (key, always) in COUNTED.items()
             if always or self.counts[kind]
         ]
-        self.add(Frame(self.bad or row("step_done", counts=listed(counts, ", ", "，"))))
-        return Film(self.picture, tuple(self.frames), self.tracks, self.results)
+        alike = len({*self.through}) == 1 and len(self.through) == self.counts[GRADIENT, "operator"]
+        way = self.through[0] if alike else ("", "")
+        said = listed([listed(counts, ", ", "，"), way], "")
+        self.add(Frame(self.bad or row("step_done", counts=said)))
+        return Film(self.picture, tuple(self.frames), self.tracks, self.results, through=way)
 
     # what was there before
 
@@ -234,7 +238,8 @@ class Director:
             return
         key = "step_read_constant" if box.label == summary.text else "step_read"
         caption = self._caption(i, key, name=box.label, value=summary.text)
-        frame = self.add(Frame(caption, (i,), {}, marks=(Mark(RUN, i, "input"),), **code_of(node)))
+        sort = self._sort(node, box)  # a result of a loop is an operator
+        frame = self.add(Frame(caption, (i,), {}, marks=(Mark(RUN, i, sort),), **code_of(node)))
         known.append((frame, summary))
 
     def began(self, node: BaseNode, number: int) -> None:
@@ -317,14 +322,19 @@ class Director:
     def _through(self, source: str, owner: str, flow: Flow, upstream: Any) -> dict[str, Flow]:
         """Note what is known in the branch that ran, or in a loop; return what flows through."""
         after, before = {source}, {owner}
-        inside = [e for e in self.picture.edges if e.id[0] == "d" and "float" in e.dtype]
+        inside = [e for e in self.picture.edges if e.id[0] in "dl" and "float" in e.dtype]
         inside = [e for e in inside if self.tracks[e.target].values]
-        for e in inside:
+        for e in inside * 2:  # once more round a loop
             after |= {e.target} if e.source in after and self._owner(e.target) == owner else set()
-        for e in reversed(inside):
+        for e in reversed(inside * 2):
             before |= {e.source} if e.target in before and e.source in after else set()
         ways = [e for e in inside if e.source in before and e.target in before & after]
         given, step = Parts.of(upstream).parts, len(self.frames)
+        groups = {self.nodes[e.source].group for e in ways if e.target == owner} - {""}
+        for group in groups if self.nodes[owner].op in CONTROL else ():
+            arm = group.partition(": ")[2].partition("/")[0]
+            way = row("through", name=self.nodes[source].label, place=row(f"through_{arm}"))
+            self.through.append(way)
         for e in ways:
             if e.source == source:
                 self.tracks[e.target].gradients.append((step, flow.value))

@@ -172,6 +172,7 @@ class Film:
     tensors: whether the results of operators are boxes, too
     error: what stopped the run that is shown; None where it came to its end
     shared: the scales of films that are shown beside each other
+    through: to what, and through which branch or loop, all contributions were passed back
     """
 
     picture: Picture
@@ -183,6 +184,7 @@ class Film:
     tensors: bool = False
     error: Exception | None = None
     shared: Scales | None = None
+    through: Pair = ("", "")
 
     @property
     def still(self) -> bool:

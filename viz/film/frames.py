@@ -19,25 +19,15 @@ from minigrad.ops.parts import Parts, output
 from minigrad.static import Node
 from viz.film.director import NOTHING_KNOWN, Director
 from viz.film.failure import failing_node, failure
-from viz.film.film import Film, Frame, Track
+from viz.film.film import Film, Frame
 from viz.film.score import components
 from viz.picture.picture import Picture
-from viz.picture.summary import Summary, summarize
+from viz.picture.summary import summarize
 from viz.words.progress import with_progress
 from viz.words.text import Pair
 
-__all__ = [
-    "NOTHING_KNOWN",
-    "Film",
-    "Frame",
-    "Summary",
-    "Track",
-    "failed_film",
-    "static_film",
-    "still_film",
-    "stopped_film",
-    "summarize",
-]
+__all__ = ["NOTHING_KNOWN", "Film", "Frame", "failed_film", "static_film", "still_film"]
+__all__ += ["stopped_film", "summarize"]
 
 
 def still_film(

@@ -163,11 +163,9 @@ def _note_kinds(
     words = {BUILT: "built", RUN: "run", GRADIENT: "gradient"}
     for clock, node, sort in frame.marks:
         kind = words[clock]
-        if node in found and {found[node][0], kind} == {"built", "run"}:
-            kind = BOTH
-        kind = BOTH if (graph, kind, sort) == ("dynamic", "built", "input") else kind
-        of, own = nodes[node].kind, {"input": "result"}.get(sort, sort)  # a loop's result is read
-        found[node] = kind, of if of == "constant" else sort if of in GIVEN else own
+        twice = node in found and {found[node][0], kind} == {"built", "run"}
+        kind = BOTH if twice or (graph, kind, sort) == ("dynamic", "built", "input") else kind
+        found[node] = kind, "constant" if nodes[node].kind == "constant" else sort
     return found
 
 

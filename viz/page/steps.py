@@ -174,6 +174,7 @@ def score_lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
         "lives": made.lives,
         "phases": made.phases,
         "counted": counts,
+        "through": film.through,
     }
 
 
