@@ -122,7 +122,7 @@ SHOWN = r"""asked => {
 
 def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """What a still has on the cards that are drawn, as far as they have room for it."""
-    opened = film.picture.overview() if film.opened is None else film.opened
+    opened = film.first
     drawn = film.view(opened)
     found = {}
     for i, state in on_cards(film, step, drawn).items():
