@@ -38,7 +38,7 @@ def load_facts(made: Names, engine: ModuleType) -> Names:
     facts["sorted(data)"] = sorted(made["data"])
     facts["ops"] = sorted(node.op for node in order)
     facts["names"] = sorted((node.name for node in order), key=str)
-    inside = [node.attrs.get("first", node.value) for node in order]
+    inside = [x for n in order for x in (n.value, n.attrs.get("first", n.value))]
     facts["types"] = sorted(Unquoted(type(x).__name__) for x in inside)
     facts["dtypes"] = sorted(Unquoted(x.dtype) for x in inside if isinstance(x, np.ndarray))
     facts["attrs"] = sorted(repr(node.attrs) for node in order if "axis" in node.attrs)
@@ -67,7 +67,8 @@ STRANGERS = (
     *("Const", "add", "Add ", "MyAdd", "Mu", "", "AddX", "ConstantX", "VariableX"),
 )
 NUMBERS = ('len(data["nodes"])', "-1", "-2", "-100", "-1, 0", "0, 1, -1", "10**6")
-NO_NUMBERS = ('"0"', "1.5", "None", "1.0", "True")  # 1.0 and True equal the number of a node
+# 1.0 and True equal the number of a node.
+NO_NUMBERS = ('"0"', "1.5", "None", "1.0", "True", "[0]", "[]", '{"a": 0}', "-0.5", '""')
 DAMAGE = (
     *(f'data["nodes"][-1]["op"] = "{op}"' for op in STRANGERS),
     'data["nodes"][0]["op"] = "Evil"',  # in the middle, and where nothing reads it
