@@ -330,7 +330,7 @@ function scoreOf(atlas, canvas, pen) {
     if (!spread.length && !returned.length) return;
     c.fillStyle = ink.run;
     pen.font(11);
-    pen.text(`1e${f[1]}`, g.left - 6, top + (g.wide ? 10 : 20), null, "right");
+    pen.text(`1e${f[1]}`, g.left - 6, top + 10, null, "right");
     pen.text(`1e${f[0]}`, g.left - 6, base, null, "right");
     if (!b) return;
     c.fillStyle = ink.grad;

@@ -268,6 +268,7 @@ function staff(place, lane, data) {
       planned.textContent = i || !counted[4] ? "" : ` + ${counted[4]}`;
       nodes.hidden = mark.hidden = !planned.textContent;
       part.hidden = !lane.counted[lane.counted.length - 1][i + 1];
+      part.classList.toggle("mg-none-yet", !counted[i + 1]);
     });
   };
   return {
