@@ -165,7 +165,7 @@ def test_the_map_marks_the_short_route_of_the_start_page_and_where_to_start():
     assert [re.findall(r"\]\((\w+\.ipynb)\)", route) for route in routes] == [marked] * 2
     assert re.findall(r'class="mg-start" href="(\w+\.ipynb)"', html) == [cards[0][0]]
     assert "45 min + 20 min exercises" in cards[1][1]
-    assert "45 分钟 + 练习 15 分钟" in cards[1][1]
+    assert "45 分钟 + 练习 20 分钟" in cards[1][1]
 
 
 def test_the_start_page_leads_to_the_tour_first_and_to_the_appendix_on_graphics_cards():

@@ -18,6 +18,7 @@ from viz.picture.swatch import scale
 from viz.words.text import ROWS, Pair, listed, row
 
 T = TypeVar("T")
+Arrays = dict[tuple[str, ...], Any]  # by what they are of
 CLOCKS = BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
 PLANNED = "clock_planned"  # gradient nodes that were built
 
@@ -210,9 +211,7 @@ class Film:
 
     def with_outputs(self, outputs: Iterable[Any]) -> Film:
         """Return the film with the outputs of its run among its results, by their positions."""
-        given: dict[tuple[str, ...], Any] = {
-            ("output", str(i)): np.asarray(y) for i, y in enumerate(outputs)
-        }
+        given: Arrays = {("output", str(i)): np.asarray(y) for i, y in enumerate(outputs)}
         return replace(self, results={**given, **self.results})
 
     def timed(self) -> Film:
