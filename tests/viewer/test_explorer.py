@@ -356,11 +356,9 @@ def calls(norms: list[float], own: bool = False) -> dict[str, Any]:
         p["g"] = len(norms)
     data["portraits"].append({"norm": 1.0})
     root, _ = data["nodes"]
-    cell = {"parent": 0, "name": "cell", "repeats": True, "children": [], "a": 0, "b": len(norms)}
-    data["nodes"] = [root, cell]
-    for i in range(len(norms)):
-        cell["children"].append(len(data["nodes"]))  # type: ignore[attr-defined]
-        data["nodes"].append({"parent": 1, "name": str(i + 1), "op": i, "a": i, "b": i + 1})
+    n, cell = len(norms), {"parent": 0, "name": "cell", "repeats": True, "a": 0}
+    each = [{"parent": 1, "name": str(i + 1), "op": i, "a": i, "b": i + 1} for i in range(n)]
+    data["nodes"] = [root, {**cell, "b": n, "children": [*range(2, n + 2)]}, *each]
     return data
 
 
