@@ -208,7 +208,7 @@ def test_a_name_beside_the_end_of_its_line_needs_no_stroke() -> None:
         (
             {"a": [1, 2, 9], "b": [3, 4, 5]},
             (
-                "from 2 on the horizontal axis, the curve “b” stays lower",
+                "where the horizontal axis reads 2 or more, the curve “b” is lower",
                 "从横轴的 2 起， b 那条曲线一直更低",
             ),
         ),
