@@ -57,9 +57,9 @@ def test_e5_frame_by_frame() -> None:
         "[0, 1] × [1, 1] = [0, 1]",
         "Add passes back to b: upstream × local = [0, 1] × [1, 1] = [0, 1] | n4 | "
         "[0, 1] × [1, 1] = [0, 1]",
-        "MatMul passes back to W, where ∂ is the upstream gradient: expand(∂) × x = "
-        "[[0, 0], [1, 1]] | n1 | expand(∂) × x = [[0, 0], [1, 1]]",
-        "MatMul passes back to x, where ∂ is the upstream gradient: Wᵀ @ ∂ = [3, 4] | n2 | "
+        "MatMul passes back to W: expand(∂) × x = [[0, 0], [1, 1]] "
+        "(∂: the upstream gradient) | n1 | expand(∂) × x = [[0, 0], [1, 1]]",
+        "MatMul passes back to x: Wᵀ @ ∂ = [3, 4] (∂: the upstream gradient) | n2 | "
         "Wᵀ @ ∂ = [3, 4]",
         "done: 3 operators built, 3 operators run, 5 contributions passed back. | ",
     ]

@@ -124,7 +124,7 @@ def test_e5_with_its_gradients() -> None:
     assert gradients == {"W": [[0, 0], [1, 1]], "b": [0, 1], "x": [3, 4]}
     assert [v.tolist() for k, v in film.results.items() if k[0] == "output"] == [[0, 6]]
     assert "ReLU passes back to Add: upstream × local = [1, 1] × [0, 1] = [0, 1]" in told(film)
-    assert any("where ∂ is the upstream gradient: Wᵀ @ ∂ = [3, 4]" in line for line in told(film))
+    assert any("x: Wᵀ @ ∂ = [3, 4] (∂: the upstream gradient)" in line for line in told(film))
 
 
 def test_what_takes_several_words_is_multiplied_in_parentheses() -> None:

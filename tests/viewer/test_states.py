@@ -368,7 +368,7 @@ def test_the_gradient_of_what_was_stretched_is_a_sum() -> None:
     b = mg.tensor([1.0, -1.0], requires_grad=True, name="b")
     film = viz.step(((x + b) * 3).sum()).films[0]
     lines = "\n".join(f.caption[0] for f in film.frames)
-    assert "Add passes back to b, where ∂ is the upstream gradient: Σ ∂ = [6, 6]" in lines
+    assert "Add passes back to b: Σ ∂ = [6, 6] (∂: the upstream gradient)" in lines
     assert (
         "Mul passes back to Add: upstream × local = [[1, 1], [1, 1]] × [[3, 3], [3, 3]] =" in lines
     )
