@@ -297,7 +297,7 @@ def said(data: Any) -> list[str]:
 def test_a_healthy_model_is_told_so() -> None:
     data = content(torch_like()).data
     assert not any(finding["bad"] for finding in data["findings"])
-    assert any(text.startswith("Gradients of the parameters") for text in said(data))
+    assert any(text.startswith("Parameter gradients: ") for text in said(data))
     assert any(text.startswith("No dead ReLU") for text in said(data))
 
 
@@ -387,6 +387,8 @@ def test_the_largest_and_the_smallest_gradient_are_those_of_the_score() -> None:
     data = numbers([3.0, 0.0, 2.0])
     data["parameters"][1]["shape"] = [4]  # a bias, which a norm behind it takes away
     assert "from 0 (w1) to 3 (w0)" in said({"findings": findings(data)})[0]
+    data["portraits"][1]["norm"] = 1e-8  # and of which rounding leaves a little
+    assert "from 2 (w2) to 3 (w0)" in said({"findings": findings(data)})[0]
 
 
 def test_the_slowest_operator_is_named_and_selected_in_the_slowest_part() -> None:

@@ -171,7 +171,8 @@ function drawShapes(atlas, lines, places) {
     const text = briefly(pen, shapeOf(atlas, edge.tensor), longest > 60 ? longest - 12 - 2 * stacked : Infinity);
     const width = c.measureText(text).width;
     if (at < 0 || longest < width + (longest > 90 ? 20 : 4)) continue;
-    const [x, y] = [(points[at][0] + points[at - 1][0]) / 2 + stacked, points[at][1] - 7];
+    const forked = at === points.length - 1 && edge.to.node && addsInput(m, edge.to.node) ? FORK / 2 : 0;
+    const [x, y] = [(points[at][0] + points[at - 1][0]) / 2 + stacked - forked, points[at][1] - 7];
     if (x < width / 2 || x > atlas.size.w - width / 2) continue;
     if (put.some(([px, py, pw]) => Math.abs(px - x) < (pw + width) / 2 + 4 && Math.abs(py - y) < 13)) continue;
     put.push([x, y, width]);

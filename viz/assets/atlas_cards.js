@@ -193,6 +193,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   const chipWidth = chip ? drawChip(atlas, chip, box.x + box.w - pad + 2, box.y + 8, done > 0) : 0;
   c.fillStyle = color;
   pen.font(box.h >= 150 ? 14 : 13, 650);
+  if (c.measureText(name).width > w - chipWidth - 4) pen.font(13, 650);
   pen.text(name, x, box.y + 20, w - chipWidth - 4);
   pen.font(11);
   c.fillStyle = bad ? ink.bad : ink.soft;
@@ -204,9 +205,9 @@ function drawCard(atlas, node, box, alpha, opened) {
   const kind = pen.text(told, x, box.y + 35, w - spent);
   c.fillStyle = ink.grad;
   if (marks) pen.text(`· ${marks}`, x + kind + 4, box.y + 35, w - spent - kind - 4);
-  const foot = box.h >= 100 ? 18 : 4;
+  const foot = box.h >= 90 ? 18 : 4;
   drawPictures(atlas, node, { x, y: box.y + 43, w, h: box.h - foot - 49 }, value, gradient);
-  if (box.h < 100 || !tensor) return;
+  if (box.h < 90 || !tensor) return;
   pen.font(11);
   const y = box.y + box.h - 9;
   c.fillStyle = gradient?.bad ? ink.bad : ink.grad;
@@ -217,27 +218,46 @@ function drawCard(atlas, node, box, alpha, opened) {
 }
 
 /** What a module adds goes around it, above its card, to a plus. @param {Atlas} atlas @param {AtlasNode} node @param {Box} box */
-function drawBypass({ pen, ink, time, size }, node, box) {
+function drawBypass({ m, pen, ink, time, size }, node, box) {
   const { c } = pen;
   const done = ran(node, time) >= 1;
   const top = box.y - (node.repeats ? 6 : 0);
-  const [left, right] = [box.x + 16, box.x + box.w - 18];
-  const high = size.w < 500 ? 5 : 10; // on a phone other arrows are near
-  trace(c, [[left, top], [left, top - high], [right, top - high], [right, top]], high);
-  c.strokeStyle = done ? ink.run : ink.built;
-  c.lineWidth = size.w < 500 ? 1.8 : 2.2;
+  const [over, right] = [top - bypassHigh(size), box.x + box.w - (box.w < 128 ? 18 : 60)];
+  const { edges, rects } = atlasPlaces(m, /** @type {AtlasNode} */ (parentOf(m, node)), size);
+  const edge = edges.find(({ to, label }) => to.node === node && !label);
+  const [[x, y] = [0, 0], [corner, low] = [0, 0], [, above] = [0, 0]] = [...(edge?.points ?? [])].reverse();
+  const back = edge && passedBack(m, edge, time) ? 2.2 : 0; // the arrow is beside its gradient
+  const down = Number(edge?.points.length) > 2 && above < low - 0.001 && low === y; // from the row above
+  const fork = box.x - (down ? ((x - corner) * box.w) / /** @type {number[]} */ (rects.get(node.i))[2] - back : FORK);
+  /** @type {Points} */
+  const way = [[fork, over], [right, over], [right, top - 6]];
+  if (!down) way.unshift([fork, box.y + box.h / 2 - back]);
+  trace(c, way, 7);
+  c.fillStyle = c.strokeStyle = done ? ink.run : ink.built;
+  c.lineWidth = 1.8;
   c.setLineDash(done ? [] : [5, 4]);
   c.stroke();
   c.setLineDash([]);
   c.beginPath();
-  c.arc(right, top, 7, 0, 7);
-  c.fillStyle = ink.paper;
+  c.arc(...way[0], 2.6, 0, 7);
   c.fill();
+  arrowhead(c, [right, top - 5], [right, top - 9], 6);
+  c.beginPath();
+  c.arc(right, top, 5.5, 0, 7);
+  c.fillStyle = done ? ink.ran : ink.card;
+  c.fill();
+  c.moveTo(right - 5.5, top);
+  c.lineTo(right + 5.5, top);
+  c.moveTo(right, top - 5.5);
+  c.lineTo(right, top + 5.5);
+  c.lineWidth = 1.5;
   c.stroke();
-  c.fillStyle = done ? ink.run : ink.built;
-  pen.font(12, 700);
-  pen.text("+", right, top + 4, null, "center");
 }
+
+const FORK = 9; // pixels from a card to where what goes around it leaves its arrow
+
+/** How far above its card what a module adds goes around it: on a phone other arrows are near. @param {{w: number}} size */
+const bypassHigh = ({ w }) => (w < 500 ? 10 : 13);
 
 /** What is most worth saying of a value in half a line. @param {Atlas} atlas @param {AtlasNode} node @param {Portrait} value @param {number} x @param {number} y @param {number} most */
 function drawShort({ m, pen, ink, speech }, node, value, x, y, most) {

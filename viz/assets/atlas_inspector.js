@@ -251,8 +251,8 @@ function inspectorOf(atlas, place, told) {
       const about = node ?? m.root;
       const head = part("mg-x-head", body);
       const title = part("", head, "h2");
-      title.append(about === m.root ? m.data.name : titleOf(m, about));
-      part("", title, "small").textContent = about === m.root ? m.data.system : kindBesideTitle(atlas, about);
+      title.append(about === m.root ? modelName(m) : titleOf(m, about));
+      part("", title, "small").textContent = about === m.root ? [modelName(m) === m.data.name ? "" : m.data.name, m.data.system].filter(Boolean).join(" · ") : kindBesideTitle(atlas, about);
       const close = make("button", "mg-x-close", head);
       close.type = "button";
       close.textContent = "✕";

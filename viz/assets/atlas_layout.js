@@ -90,17 +90,18 @@ function atlasColumns({ parts, end, edges, failed }) {
 function atlasMargins(width, top) {
   const small = width < 700;
   const wide = width >= 860;
-  const side = top ? (small ? 16 : 40) : wide ? 116 : width < 500 ? 34 : 50;
+  const side = top ? (small ? 16 : wide ? 40 : 24) : wide ? 116 : width < 500 ? 34 : 50;
   return {
     small,
     wide, // shapes on the edges, pictures at the ports
     side,
     head: top ? 0 : small ? 42 : 56,
     foot: top ? (small ? 6 : 10) : 14,
-    gap: small ? (width < 500 ? 16 : 22) : wide ? 84 : 40,
+    gap: small ? (width < 500 ? 16 : 22) : wide ? 84 : top ? 32 : 40,
     gutter: small ? (width < 500 ? 22 : 24) : 36,
     lanes: small ? 8 : 14,
     most: top ? [230, 200] : [430, 330],
+    bypass: 0, // pixels of what goes around a card, above it
   };
 }
 
@@ -133,7 +134,8 @@ function atlasRows(columns, edges, size, sizes, top) {
     w = Math.min(w, h * 2.4);
     h = Math.min(h, w * 1.25);
     if ((w < 24 || h < 14) && best) continue;
-    const worth = Math.min(w / 170, 1.15) + Math.min(h / 128, 1.15) - rows * 0.02;
+    const alone = rows > 1 && across > 2 && lines[rows - 1].length === 1 ? 0.1 : 0;
+    const worth = Math.min(w / 170, 1.15) + Math.min(h / 128, 1.15) - rows * 0.02 - alone;
     if (!best || worth > best.worth) best = { worth, across, lines, lanes, w: Math.max(w, 8), h: Math.max(h, 6), all, above };
   }
   return /** @type {NonNullable<typeof best>} */ (best);
@@ -155,6 +157,7 @@ function atlasPlaces(m, group, size) {
   const over = graph.parts.some((node, i) => states[i] && columns.some((column) => column.includes(node) && lane.get(node) < column.length - 1));
   if (states.some(Boolean)) [sizes.gutter, sizes.foot] = [sizes.gutter + 26, sizes.foot + 23]; // for their arrows
   if (over) sizes.lanes += 20;
+  if (graph.parts.some((node) => addsInput(m, node))) [sizes.gutter, sizes.bypass] = [sizes.gutter + 6, bypassHigh(size)];
   const { edges, ports } = graph;
   const { across, lines, lanes, w, h, all, above } = atlasRows(columns, edges, size, sizes, top);
   const rows = lines.length;
@@ -168,9 +171,10 @@ function atlasPlaces(m, group, size) {
   lines.forEach((row, r) => {
     y += r ? sizes.gutter : above;
     tops[r] = y;
+    const aside = row.length === 1 && across > 2 ? (across - 1) / 2 : 0; // one alone is in the middle
     row.forEach((column, c) => {
       for (const node of column) {
-        const place = { x: left + c * (w + sizes.gap), y: y + lane.get(node) * (h + sizes.lanes) };
+        const place = { x: left + (c + aside) * (w + sizes.gap), y: y + lane.get(node) * (h + sizes.lanes) };
         spots.set(`n${node.i}`, { ...place, w, h, row: r, column: c, lane: lane.get(node), port: false });
       }
     });
@@ -263,8 +267,9 @@ function atlasRoutes(edges, spots, { sizes, rows, tops }) {
     const wraps = b.column === 0 && a.row === b.row - 1 && a.column === last;
     const i = (taken[b.row] ??= 0);
     taken[b.row]++;
-    const gutter = tops[b.row] - sizes.gutter * 0.5 + (wraps ? 0 : -sizes.gutter * 0.14 + (i % 3) * 5 - (b.row ? 2 : 0));
-    const out = a.port ? ax + (sizes.wide ? 10 : 6) : ax + sizes.gap * (wraps ? 0.42 : 0.28);
+    const gutter = tops[b.row] - (sizes.gutter + sizes.bypass) * 0.5 + (wraps ? 0 : -sizes.gutter * 0.14 + (i % 3) * 5 - (b.row ? 2 : 0));
+    const stack = edge.from.node?.repeats ? 11 : 0; // its sheets are seen beside it
+    const out = a.port ? ax + (sizes.wide ? 10 : 6) : ax + Math.max(stack, sizes.gap * (wraps ? 0.42 : 0.28));
     /** @type {(x: number) => [number, number][]} */
     const aside = (x) => [[ax, ay], [out, ay], [out, gutter], [x, gutter], [x, by], [bx, by]];
     if (b.port) edge.points = aside(bx - (sizes.small ? 6 : 16));

@@ -20,6 +20,10 @@ function atlasModel(data) {
   /** @type {AtlasNode[]} */
   const nodes = data.nodes.map((row, i) => ({ ...row, i, depth: 0, out: -1, grad: false, sum: NOTHING, shown: null }));
   const root = nodes[0];
+  for (const node of nodes) {
+    const alike = node.children && / × \d+$/.exec(node.name); // operators of one line and of one kind are a stack, too
+    if (alike && node.name) [node.name, node.repeats] = [node.name.slice(0, alike.index), true];
+  }
   const used = inputs.map((_, k) => k).filter((k) => readers[n + k].length);
   used.forEach((k, at) => {
     const node = { i: nodes.length, parent: 0, name: inputs[k].name, kind: "", a: 0, b: 0, input: k, out: n + k };
@@ -97,6 +101,13 @@ function titleOf(m, node) {
   if (!/^\d+$/.test(node.name)) return node.name;
   const [title, alike] = around?.parent != null ? [`${around.name}.${node.name}`, around.repeats] : [node.name, false];
   return node.kind && !alike ? `${title} ${node.kind}` : title;
+}
+
+/** The name of the whole model; of a Sequential, which has none of its own, its first and its last part. @param {AtlasModel} m */
+function modelName(m) {
+  const kinds = m.rows.map(({ kind }) => kind);
+  const [first, last] = [kinds[0], kinds[kinds.length - 1]];
+  return m.data.name === "Sequential" && kinds.length > 1 && first && last ? `${first} → ${kinds.length > 2 ? "… → " : ""}${last}` : m.data.name;
 }
 
 /** @param {AtlasModel} m @param {AtlasNode} node */
@@ -193,7 +204,7 @@ function cameBack(m, node, time) {
 }
 
 /** How long a node took so far: forward, and back once its gradients have come. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
-const spentBy = (m, node, time) => (cameBack(m, node, time) >= 1 ? node.sum.total : node.sum.ms);
+const spentBy = (m, node, time) => (ran(node, time) < 1 ? 0 : cameBack(m, node, time) >= 1 ? node.sum.total : node.sum.ms);
 
 /** Whether a node is what stopped the run, or around it. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
 const hasFailed = (m, node, time) => m.failed >= 0 && time > m.failed && m.failed >= node.a && m.failed < node.b;

@@ -30,8 +30,8 @@ function scoreOf(atlas, canvas, pen) {
       const wide = w >= 1000;
       const most = Math.max(m.rows.length, 6);
       const named = most * 11 < room * 0.36; // each row has room for its name
-      const space = clamp(Math.floor((room * 0.205) / most), named ? 11 : 5, 17) * most; // of the rows, whatever is open
-      const lane = wide ? 56 : 46;
+      const space = clamp(Math.floor((room * 0.205) / most), named ? 11 : 5, w >= 600 ? 17 : 15) * most; // of the rows, whatever is open
+      const lane = w >= 600 ? 64 : 54;
       const head = 16;
       /** @type {Record<string, [number, number]>} */
       const columns = wide
@@ -86,11 +86,9 @@ function scoreOf(atlas, canvas, pen) {
     return low;
   }
 
-  const weightNorm = (/** @type {number} */ w) => {
-    const p = m.data.parameters[w];
-    const norm = portraitOf(m, p.g)?.norm;
-    return typeof norm === "number" ? norm : null;
-  };
+  const given = m.data.parameters.map((p) => portraitOf(m, p.g)?.norm).map((norm) => (typeof norm === "number" ? norm : null));
+  const least = ROUNDING * Math.max(0, ...given.map(Number));
+  const weightNorm = (/** @type {number} */ w) => (given[w] === 0 || Number(given[w]) > least ? given[w] : null);
   const norms = m.data.parameters.map((_, w) => weightNorm(w)).filter((v) => v != null && v > 0).map((v) => log(/** @type {number} */ (v)));
   const low = norms.length ? Math.floor(norms.reduce((a, b) => Math.min(a, b))) : 0;
   const high = norms.length ? Math.max(low + 3, Math.ceil(norms.reduce((a, b) => Math.max(a, b)))) : 1;
@@ -155,7 +153,7 @@ function scoreOf(atlas, canvas, pen) {
     if (!g.columns.weights || m.failed >= 0) return;
     c.fillStyle = ink.hair;
     const [x, w] = g.columns.weights;
-    for (let k = low; k <= high; k++) c.fillRect(x + ((k - low) / (high - low)) * w, g.head, 1, rows.length * g.row);
+    if (time > m.n) for (let k = low; k <= high; k++) c.fillRect(x + ((k - low) / (high - low)) * w, g.head, 1, rows.length * g.row);
   }
 
   /** @param {AtlasNode} node @param {number} y */
@@ -168,8 +166,8 @@ function scoreOf(atlas, canvas, pen) {
     const bars = [["params", amount, ink.line], ["time", lasting, ink.run], ["kept", bytes, ink.grad]];
     for (const [column, text, color] of bars) {
       const key = SUMS[column];
-      const value = node.sum[key];
-      if (!g.columns[column] || !value || (key !== "params" && m.failed >= 0 && ran(node, time) < 1)) continue;
+      const value = key === "total" ? spentBy(m, node, time) : node.sum[key];
+      if (!g.columns[column] || !value || (key !== "params" && ran(node, time) < 1)) continue;
       const [x, w] = g.columns[column];
       const wide = Math.max(1.5, (value / most[key]) * (w - 48));
       c.fillStyle = mix(color, ink.paper, 0.35);
@@ -261,11 +259,19 @@ function scoreOf(atlas, canvas, pen) {
     const base = top + g.lane;
     c.fillStyle = ink.hair;
     c.fillRect(g.left, base, g.right - g.left, 1);
-    for (const { t, v: zeros } of silent) {
+    const highest = silent.reduce((best, { v }) => Math.max(best, v), 0);
+    let labelled = false;
+    for (const [i, { t, v: zeros }] of silent.entries()) {
       if (t > time + 0.5) continue;
       c.fillStyle = zeros > 0.9 ? ink.bad : mix(ink.line, ink.paper, 0.62);
       const wide = clamp(at(t + 0.5) - at(t - 0.5) - 1, 1.5, 12);
       c.fillRect(at(t) - wide / 2, base - zeros * (g.lane - 8), wide, zeros * (g.lane - 8));
+      const next = silent[i + 1] ? at(silent[i + 1].t) : Infinity;
+      if (zeros < highest || labelled || next < at(t) + wide + 30) continue;
+      labelled = true;
+      c.fillStyle = ink.soft;
+      pen.font(11);
+      pen.text(`${Math.round(zeros * 100)} %`, at(t) + wide / 2 + 3, base - 3);
     }
     /** @param {Profile} points @param {string} color */
     const curve = (points, color) => {
@@ -303,7 +309,7 @@ function scoreOf(atlas, canvas, pen) {
     let labels = pen.text(g.columns.weights ? speech.line("spread") : "σ", g.columns.name[0], y, room);
     c.fillStyle = ink.grad;
     if (twice) labels = Math.max(labels, pen.text(g.columns.weights ? speech.line("returned") : "|∂y|", g.columns.name[0], y + PITCH, room));
-    if (norms.length && m.failed < 0 && g.columns.weights) {
+    if (norms.length && m.failed < 0 && g.columns.weights && time > m.n) {
       const [x, w] = g.columns.weights;
       pen.font(11);
       c.fillStyle = ink.soft;
@@ -348,10 +354,10 @@ function scoreOf(atlas, canvas, pen) {
     const pieces = new Map();
     for (const point of points) pieces.set(point.piece, [...(pieces.get(point.piece) ?? []), point]);
     if (pieces.size < 2) return;
-    /** @type {[number, number][]} */
-    const lines = [...pieces.values()].flatMap((piece) => piece.flatMap(({ t, v }, i) => {
+    /** @type {number[][]} */
+    const lines = [...pieces.values()].flatMap((piece) => piece.flatMap(({ t, v, piece: number }, i) => {
       const next = piece[i + 1] ?? { t, v };
-      return [0, 0.25, 0.5, 0.75].map((share) => place([t + (next.t - t) * share, v + (next.v - v) * share]));
+      return [0, 0.25, 0.5, 0.75].map((share) => [...place([t + (next.t - t) * share, v + (next.v - v) * share]), number]);
     }));
     pen.font(11);
     pen.c.fillStyle = ink.grad;
@@ -364,13 +370,19 @@ function scoreOf(atlas, canvas, pen) {
       const half = pen.c.measureText(text).width / 2;
       const spots = piece.flatMap(({ t, v }) => {
         const [x, y] = place([t, v]);
-        return [[x + half + 6, y + 4], [x - half - 6, y + 4], [x, y - 6], [x, y + 15]];
+        return [[x + half + 6, y + 4], [x - half - 6, y + 4], [x, y - 6], [x, y + 15], [x + half + 6, y - 4], [x - half - 6, y + 12]];
       });
-      const spot = spots.find(([x, y]) => x - half > at(m.n) && x + half < g.right && y - 9 > top && y < base - 1
-        && lines.every(([lx, ly]) => Math.abs(lx - x) > half + 4 || ly < y - 12 || ly > y + 4));
+      const [first, last] = [piece[0], piece[piece.length - 1]];
+      const [mx, my] = place([(first.t + last.t) / 2, (first.v + last.v) / 2]);
+      const far = (/** @type {number[]} */ [x, y]) => Math.hypot(x - mx, y - my);
+      const spot = spots.sort((a, b) => far(a) - far(b)).find(([x, y]) => x - half > at(m.n) && x + half < g.right && y - 9 > top && y < base - 1
+        && lines.every(([lx, ly, of]) => {
+          const near = of === first.piece ? 0 : 8; // another's is further away
+          return Math.abs(lx - x) > half + 4 + near || ly < y - 12 - near || ly > y + 4 + near;
+        }));
       if (!spot || Math.max(place([piece[0].t, 0])[0], spot[0] + half) > at(time) + 0.01) continue; // not before the playhead
       pen.text(text, spot[0], spot[1], null, "center");
-      for (let x = spot[0] - half; x <= spot[0] + half; x += 6) lines.push([x, spot[1] - 4]); // no other name there
+      for (let x = spot[0] - half; x <= spot[0] + half; x += 6) lines.push([x, spot[1] - 4, first.piece]); // no other name there
     }
   }
 
@@ -431,6 +443,7 @@ function scoreOf(atlas, canvas, pen) {
 }
 
 const MOST_POINTS = 120; // of a curve in the profile
+const ROUNDING = 1e-7; // share of the largest gradient of a parameter below which one is 0, but for rounding
 const LARGEST = 1e30; // of a number that isn't there to mask others
 
 /** Points of one piece are joined by a line; of: the module that a point is in. @typedef {{t: number, v: number, piece: number, of?: string}[]} Profile */

@@ -248,11 +248,12 @@ function explore(model, el) {
     if (!step) {
       if (m.failed >= 0 && ends()) return bar.say(speech.pair("said_failed", { name: fullName(m, m.leaves[m.failed]), count: m.failed }), "bad");
       if (atlas.time <= 0) return bar.say(speech.pair("said_start"));
-      const trouble = data.findings.find((f) => f.bad);
+      const [first] = data.findings; // troubles come first; a wide page lists all beside it
+      const look = first && (first.bad || !root.classList.contains("mg-x-wide"));
       const { ms, back: ms_back } = m.root.sum;
       const key = m.end > m.n ? "said_finished" : "said_finished_forward";
       const finished = speech.pair(key, { count: m.n, forward: lasting(ms), backward: lasting(ms_back) });
-      if (trouble) return bar.say(trouble.text, "bad", finished, () => follow(trouble.op, undefined, trouble.about));
+      if (look) return bar.say(first.text, first.bad ? "bad" : "", finished, () => follow(first.op, first.node === undefined ? undefined : m.nodes[first.node], first.about));
       return bar.say(finished, "", speech.pair("said_hint"));
     }
     const { node } = step;
@@ -342,7 +343,7 @@ function explore(model, el) {
   const size = () => {
     const w = root.clientWidth;
     if (!w) return;
-    root.classList.toggle("mg-x-wide", w >= 1100);
+    if (root.classList.contains("mg-x-wide") !== root.classList.toggle("mg-x-wide", w >= 1100)) told();
     root.classList.toggle("mg-x-phone", w <= 560);
     root.style.height = `${explorerHeight(root, alone)}px`;
     score.resize(parts.panel.clientWidth, root.clientHeight);
@@ -441,7 +442,7 @@ function explorerCrumbs(nav, atlas, open) {
     if (i) make("i", "", nav).textContent = "›";
     const b = make("button", "", nav);
     b.type = "button";
-    b.textContent = node === m.root ? m.data.name : node.name;
+    b.textContent = node === m.root ? modelName(m) : node.name;
     if (node === group) b.setAttribute("aria-current", "true");
     make("small", "", b).textContent = node === m.root ? "" : kindOfNode(atlas, node);
     b.addEventListener("click", () => open(node));

@@ -683,8 +683,9 @@ const smallestGap = (places, column) => Math.min(Infinity, ...places.slice(1).ma
 function countMarks(all, at, parent) {
   if (bandHigh(at) < BANDED.high) return;
   for (const places of all) {
-    const [[from], [to, y], said] = [places[0], places[places.length - 1], `× ${places.length}`];
-    if (places.length >= BANDED.marks && to - from > 2 * measured(said, BANDED.font)) {
+    const [[from], [to, y], count] = [places[0], places[places.length - 1], `× ${places.length}`];
+    const said = [`⋯ ${count} ⋯`, count].find((text) => to - from > 2 * measured(text, BANDED.font)); // what is left out, and how much
+    if (places.length >= BANDED.marks && said) {
       const wide = measured(said, BANDED.font) + 8;
       const x = (from + to - wide) / 2;
       shape("rect", { class: "mg-times-plate", rx: 3, x, y: y - BANDED.font * 0.6, width: wide, height: BANDED.font * 1.2 }, parent);

@@ -10,6 +10,7 @@ from viz.words.text import Pair, row
 
 CLEAR = 1.2  # how many times as long as the next one the slowest takes, to be named
 APART = 1e4  # how many times larger an element of one gradient is, to be worth a look
+ROUNDING = 1e-7  # share of the largest gradient below which one is 0, but for rounding
 SILENT = 0.9  # share of zeros behind a ReLU that hardly fires
 
 Finding = dict[str, Any]
@@ -98,7 +99,8 @@ def _uneven_gradients(data: Mapping[str, Any]) -> list[Finding]:
         return [_finding("explorer_no_gradient", at, True, name=name, count=dead)]
     key, op = ("explorer_vanishing", at) if at < top else ("explorer_exploding", top)
     if not (bad := high > APART * low):  # no element of one is that much larger than one of another
-        key, (least, _, name), (most, op, other) = "explorer_gradients", min(sizes), max(sizes)
+        key, (most, op, other) = "explorer_gradients", max(sizes)
+        least, _, name = min(x for x in sizes if not 0 < x[0] <= ROUNDING * most)
     fields = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
     return [_finding(key, op, bad, ratio=f"{high / low:.2g}", **fields)]
 
@@ -156,7 +158,6 @@ def _find_slowest(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) ->
             "explorer_time": sum(map(_time, rows)),
         }
 
-    each = [sums([i]) for i in range(len(operators))]
     first, *others = slowest(rounds)
     system = data.get("system", "minigrad")
     key = "explorer_slowest_two" if others else "explorer_slowest"
@@ -167,13 +168,12 @@ def _find_slowest(data: Mapping[str, Any], rounds: Sequence[Sequence[float]]) ->
     sizes = {i: sums(inside) for i, inside in parts.items()}
     shares: dict[int, dict[str, Pair]] = {}
     for key, whole in sums(range(len(operators))).items():
-        largest, size = max(((i, sizes[i][key]) for i in parts), key=lambda pair: pair[1])
+        (second, _), (size, largest) = sorted((sizes[i][key], i) for i in parts)[-2:]
         of_parts = [[sum(took[i] for i in parts[p]) for p in parts] for took in rounds]
-        if whole and (key != "explorer_time" or len(slowest(of_parts)) == 1):
+        if len(slowest(of_parts)) == 1 if key == "explorer_time" else size > CLEAR * second:
             shares.setdefault(largest, {})[key] = row(key, share=f"{100 * size / whole:.0f}")
     for i, texts in shares.items():
-        key = [*texts][-1]
-        op = max((each[k][key], k) for k in parts[i])[1]
+        op = max((sums([k])[[*texts][-1]], k) for k in parts[i])[1]
         said = ", ".join(en for en, _ in texts.values()), "、".join(zh for _, zh in texts.values())
         name = nodes[i].get("name") or operators[op]["op"]
         name = f"{name} {nodes[i]['kind']}".strip() if name.isdigit() else name

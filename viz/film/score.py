@@ -246,10 +246,10 @@ def _part(layer: str) -> str:
 
 
 def _label(before: str, inside: str, after: str) -> str:
-    """Return the whole line if the expression is all that it computes, else the expression."""
+    """Return the statement if the expression is all that it computes, else the expression."""
     start, end = before.rstrip(), after.partition("#")[0].strip()
     whole = not end and (not start or start.endswith(WHOLE))
-    return f"{before}{inside}".strip() if whole else inside
+    return f"{before.rpartition('): ')[2]}{inside}".strip() if whole else inside
 
 
 def _value(film: Film, node: str, step: int, kind: str) -> str:
