@@ -147,7 +147,7 @@ type Noted = Record<string, Pick<PlayedNode, "label" | "values" | "gradients"> &
 /** What a score is drawn of. */
 interface Scored {
   lanes: Lane[];
-  frames: { length: number };
+  frames: ArrayLike<object>;
   nodes: Noted;
   edges?: Record<string, string[]>;
   swatches?: string[];

@@ -1145,6 +1145,10 @@ def test_lines_of_the_score_go_from_operands_to_what_reads_them(
     read = {(0, 3), (1, 3), (3, 4), (2, 4), (4, 5)}
     assert {tuple(ends) for ends in forward} == read, "none from b to @"
     assert {tuple(ends) for ends in back} == {(b, a) for a, b in read}
+    page.goto(views.saved("step").as_uri())
+    painted(page)
+    _, back = page.evaluate(LINES)
+    assert back == [[2, 1], [1, 0], [1, 0]], "both contributions to x come from x * x"
 
 
 def test_all_marks_of_a_score_show_their_numbers_or_none_does(

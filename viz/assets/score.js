@@ -28,8 +28,8 @@ const BESIDE_HEAD = 3; // pixels from a phase to the playhead at the end, at lea
 const HAIR = 5; // pixels of a phase, below which not even its sign has room
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
-const [COLOURED, WRITTEN] = [5, 6]; // and of one with the colours of a tensor, or a number in small letters
-const [NUMBERED, OVERLAPPED] = [7.6, 0.59]; // and of one with a number that lies on the next; and of the way to it, at most
+const [COLOURED, WRITTEN] = [5, 5.6]; // and of one with the colours of a tensor, or a number in small letters
+const [NUMBERED, OVERLAPPED] = [7.6, 0.53]; // and of one with a number that lies on the next; and of the way to it, at most
 const SMALL_NUMBER = 11; // pixels of the letters of a number beside its mark
 const [LETTERS_OF_MARK, HALF_HIGH] = [[12, SMALL_NUMBER], 0.375]; // pixels of a number in a mark, and of them from its middle to its top: its corners lie in the circle, too
 const [LARGER_MARK, OF_ROW] = [1.5, 0.6]; // times as large as others a mark may be for its number, and of its row
@@ -57,7 +57,7 @@ const AROUND_TALLY = 46; // around what is counted, and its name
 const HALVED = 0.52; // of its length, that a word of two halves needs in two lines
 const CHINESE = /[\u2e80-\u9fff]/g; // letters as wide as they are high, as is a dash, which every font has
 const LESS_ROOM = ["mg-two", "mg-briefly", "mg-bare"]; // how phases do, and what is counted
-const TERSER = ["mg-curt", "mg-snug", "mg-brisk", "mg-terse"];
+const TERSER = ["mg-curt", "mg-snug", "mg-terse"];
 
 /**
  * @param {HTMLElement} place what it fills @param {Scored} data
@@ -233,11 +233,7 @@ function staff(place, lane, data) {
     const said = make("span", "mg-count", part);
     say(part, word);
     if (i === 2 && lane.through[0]) say(make("span", "mg-through", part), lane.through);
-    const planned = make("span", "mg-planned", part);
-    const nodes = make("span", "mg-planned-word", part);
-    if (!i) say(nodes, words.tally_planned);
-    const mark = make("span", "mg-sign-of mg-del", part); // for "∂ nodes", where these have no room
-    return { part, said, planned, nodes, mark };
+    return { part, said };
   });
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
     /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
@@ -263,10 +259,8 @@ function staff(place, lane, data) {
 
   const count = (/** @type {number} */ index) => {
     const counted = lane.counted.findLast(([step]) => step <= index) ?? lane.counted[0];
-    counts.forEach(({ part, said, planned, nodes, mark }, i) => {
+    counts.forEach(({ part, said }, i) => {
       said.textContent = String(counted[i + 1]);
-      planned.textContent = i || !counted[4] ? "" : ` + ${counted[4]}`;
-      nodes.hidden = mark.hidden = !planned.textContent;
       part.hidden = !lane.counted[lane.counted.length - 1][i + 1];
       part.classList.toggle("mg-none-yet", !counted[i + 1]);
     });
@@ -557,15 +551,21 @@ const ofBody = (id) => /-b\d+$/.test(id);
 function operands(before, note, at, data) {
   const [last] = before;
   const next = last && (last[1] === note[1] || inBody(last, note)); // what it is added to, or what a loop runs next
-  const read = before.filter((one) => (next || !data.edges ? one === last : one[1] !== note[1] && !inBody(one, note)) && reads(one, note, data));
+  const from = senders(note, data);
+  const sent = before.filter(([, , , ids]) => ids.some((id) => from.has(id))).slice(0, 1);
+  const read = sent.length ? sent : before.filter((one) => (next || !data.edges ? one === last : one[1] !== note[1] && !inBody(one, note)) && reads(one, note, data));
   return read.flatMap((one) => {
     const [[x, y], [u, v]] = [middle(one, at), middle(note, at)];
-    const others = next ? [] : before.filter((other) => other !== one).map((other) => middle(other, at));
+    const others = y === v || (next && !sent.length) ? [] : before.filter((other) => other !== one).map((other) => middle(other, at));
     const corner = [[(x + u) / 2, (y + v) / 2], [u, y], [x, v]].find(([p, q]) => others.every(([a, b]) => PARTS.every((t) => (
       Math.hypot((1 - t) ** 2 * x + 2 * t * (1 - t) * p + t * t * u - a, (1 - t) ** 2 * y + 2 * t * (1 - t) * q + t * t * v - b) > at.radius + 1))));
     return corner ? [`M${[x, y].map(tenths)}Q${[...corner, u, v].map(tenths)}`] : [];
   });
 }
+
+/** Of a gradient the nodes that pass it back. @param {Note} note @param {Scored} data */
+const senders = ([step, , kind, ids], { edges = {}, frames }) => new Set(kind !== "gradient" ? [] : (
+  Object.keys(/** @type {Partial<Frame>} */ (frames[step]).flows ?? {}).map((id) => edges[id] ?? []).filter(([source]) => ids.includes(source)).map(([, target]) => target)));
 
 /** @param {number} n */
 const tenths = (n) => n.toFixed(1);

@@ -6,12 +6,11 @@ What a step adds is a separate part, which stays: pictures are made of the diffe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import pairwise
 from math import ceil, dist
 
-from viz.film.film import BUILT, GRADIENT, PLANNED, RUN, Film
+from viz.film.film import BUILT, GRADIENT, RUN, Film
 from viz.film.score import BACKWARD, BOTH, BUILD, GRADIENTS, Note, Score, aligned, score, tallies
 from viz.picture.cards import plain, text, wide
 from viz.picture.drawing import EDGE
@@ -110,7 +109,7 @@ class Staff:
         for note in notes:
             self.notes[note.step].append(note)
         self.held = {n.row: n.step for n in reversed(notes) if n.kind != "built"}  # at first
-        self.stairs = self._stairs({(e.source, e.target) for e in film.picture.edges})
+        self.stairs = self._stairs(film)
 
     def y(self, row: float) -> float:
         """Return the y of the middle of a row."""
@@ -146,11 +145,6 @@ class Staff:
         axis = ROWS["score_axis"][spoken]
         left, y = EDGE * (1 + bool(self.title)) + wide(self.title, SMALL) * 1.3, self.low + 18
         room = self.staffs.width - 2 * EDGE - left - wide(words, SMALL)
-        if now[PLANNED]:
-            planned = f"+ {now[PLANNED]}{ROWS['tally_planned'][spoken]}"
-            planned = planned if wide(planned, SMALL) <= room else f"+ {now[PLANNED]} ∂"
-            told[0] += f' <tspan class="mg-number-grad">{planned}</tspan>'
-            room -= wide(planned, SMALL)
         said = [axis] if self is self.staffs.staffs[0] and wide(axis, SMALL) <= room else []
         if not self.staffs.readable and self.notes.get(step):
             said.append(self.score.rows[self.notes[step][0].row].label)
@@ -166,15 +160,19 @@ class Staff:
         lit = f'<rect class="mg-lit" x="6" y="{y - 10:g}" width="{wide_:g}" height="20" rx="5"/>'
         return (lit if here else "") + text("mg-code", EDGE, y + 4, _short(label, wide_ - 10))
 
-    def _stairs(self, joins: Set[tuple[str, str]]) -> dict[int, list[tuple[str, Note, Note]]]:
+    def _stairs(self, film: Film) -> dict[int, list[tuple[str, Note, Note]]]:
         """Return, by step, the marks of a phase of which one reads the other, or is in a loop."""
         found = defaultdict(list)
+        joins = {(e.source, e.target) for e in film.picture.edges}
         last = [-1, *(phase.end for phase in self.score.phases)]  # its inputs come before it
         for before, (kind, _, end) in zip(last, self.score.phases, strict=False):
             down = -1 if kind == BACKWARD else 1
             there = (self.notes.get(k, ()) for k in range(before + 1, end + 1))
             within = [n for notes in there for n in sorted(notes, key=lambda n: down * n.row)]
-            for one, other in pairwise(within):
+            for i, other in enumerate(within[1:]):
+                flows = film.frames[other.step].flows if kind == BACKWARD else {}
+                sent = {e.target for e in film.picture.edges if e.id in flows}
+                one = [within[i], *(n for n in within[: i + 1] if sent & {*n.nodes})][-1]
                 ends = [(a, b) for a in one.nodes for b in other.nodes]
                 if any(a == b or "b" in a + b or {(a, b), (b, a)} & joins for a, b in ends):
                     found[other.step].append((kind, one, other))
@@ -200,6 +198,8 @@ class Staff:
         (x, y), (u, v) = ((self.staffs.x(n.step), self.y(n.row)) for n in (one, other))
         part = min(0.5, self.staffs.radius / (dist((x, y), (u, v)) or 1))
         dx, dy = part * (u - x), part * (v - y)
+        if other.step - one.step > 1 and v < y:  # around what lies between
+            return f"M{x + self.staffs.radius:g},{y:g}Q{u:g},{y:g} {u:g},{v + self.staffs.radius:g}"
         return f"M{x + dx:.1f},{y + dy:.1f}L{u - dx:.1f},{v - dy:.1f}"
 
     def _mark(self, note: Note) -> str:
