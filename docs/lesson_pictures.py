@@ -302,7 +302,6 @@ def _drawn(
         svg = re.sub(CARD, _lowered, svg)
         svg = CORNER.sub(lambda found: f"{found[1]}{float(found[2]) + 8:g}{found[3]}", svg)
         svg = re.sub(r'(?<=viewBox="0 0 )\d+', lambda found: str(int(found[0]) + 8), svg, count=1)
-    svg = BENT.sub(_smooth, svg) if idle else svg
     for none, word in zip(ROWS["card_none"], ROWS["mark_ghost"], strict=True) if idle else ():
         svg = svg.replace(f">{none}<", f">{word}<")
     for arm, words in ARMS.items():
@@ -311,20 +310,6 @@ def _drawn(
         then = re.compile(f"(<title>{choose(ARMS['then'])}</title>.*?)</g>")
         svg = then.sub(lambda found: re.sub('class="', 'class="mg-taken ', found[0]), svg, count=1)
     return svg
-
-
-# Of the arrow that leads to the test: where it begins and ends.
-BENT = re.compile(
-    r'(→ Greater \(\)</title><path class="mg-line" d=")M([\d.]+),([\d.]+)C[^"]* [^"]* '
-    r'[^"]* ([\d.]+),([\d.]+)"'
-)
-
-
-def _smooth(found: re.Match[str]) -> str:
-    """An arrow past the corner of a frame as one curve, out of its card and then down."""
-    x, y, right, low = (float(n) for n in found.groups()[1:])
-    handles = f"{right:g},{y:g} {x + 0.7 * (right - x):.1f},{y + 0.45 * (low - y):.1f}"
-    return f'{found[1]}M{x:g},{y:g}C{handles} {right:g},{low:g}"'
 
 
 def _lowered(found: re.Match[str]) -> str:

@@ -239,6 +239,7 @@ def test_ratios_over_sizes_are_drawn_with_their_spread() -> None:
         ("chain, 16", "0.5", "0.4", "0.6"),
         ("chain, 1000", "1.1", "1", "1.2"),
     ]
+    assert chart.title[0] == "Where static is quicker: chain at 16 elements", "no other was"
     assert chart.alt[1] == "折线图：用时之比，静态图 / 动态图。链: 16: 0.5; 1000: 1.1。"
     for wrong in ({}, {"chain": {}}, {"chain": {0: (1, 1, 1)}}, {"chain": {4: (1, 0, 1)}}):
         with pytest.raises(ValueError, match="for each workload give a ratio"):

@@ -59,8 +59,9 @@ def test_at_most_three_numbers_of_whole_finite_float_inputs() -> None:
         (lambda: viz.step(e5()), ["x[0]", "x[1]"]),
         (lambda: viz.compare(lambda x: x * x + 3, 2.0), ["x"]),
         (lambda: viz.step(mg.tensor(np.ones(9), requires_grad=True) * 2), []),
+        (lambda: viz.step(mg.nn.Linear(2, 1, seed=0)(mg.tensor([1.0, 2.0]))), []),
     ],
-    ids=["tape", "graph", "vector", "compare", "large"],
+    ids=["tape", "graph", "vector", "compare", "large", "layer"],
 )
 def test_which_players_have_sliders(make: Any, names: list[str]) -> None:
     player = make()

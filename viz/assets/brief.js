@@ -66,7 +66,7 @@ function rounded(text, wide, digits) {
 
 /** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide @param {Digits} digits */
 function besideName(name, value, wide, digits) {
-  const left = wide - written(name) - (/^[✗!]/.test(value) ? 5 : 2.5) * BRIEF.edge; // two signs need a gap
+  const left = wide - written(name) - (/^[✗!]/.test(value) ? 5 : 4) * BRIEF.edge; // two signs need a gap
   const tight = written(value) <= left ? value : value.replaceAll(" ", "");
   return name && rounded(tight, left - (/\d\.\d/.test(tight) ? SIDES : 0), digits); // one digit less is better than one at the border
 }
@@ -160,6 +160,7 @@ function nameFrame(g, scale, cards, ways) {
   const clear = [...free, ...fits].find(({ from, long }) => !ways.some(({ x, y }) => x > from - edge && x < from + long + edge && y > top && y < low));
   const lone = cards.filter((card) => card.left > left && card.right < left + wide && card.top > top && card.bottom < top + tall).length < 2; // its card says what it is
   const crowded = arm || !(lone || g.closest(".mg-far")) ? (free[0] ?? fits[0]) : undefined; // a small name on a line can't be read
+  g.classList.toggle("mg-unnamed", lone && !clear); // nor a frame without its name
   const { said, end, from, long } = clear ?? crowded ?? { said: "", end: 0, from: left, long: 0 };
   if (typeof said === "string") text.textContent = said;
   else {
@@ -324,8 +325,8 @@ function brief(g, scale) {
     if (pair && !named) write("value", { x: half, "text-anchor": "end" }).textContent = pair;
     if (name === "word") bilingual([became[0], became[1]], lettering);
     else lettering.textContent = text;
-    if (/sign|ref/.test(name) && !number && !larger && written(text) > room - BRIEF.edge)
-      for (const [part, value] of Object.entries({ textLength: (room - BRIEF.edge).toFixed(1), lengthAdjust: "spacingAndGlyphs" })) lettering.setAttribute(part, value);
+    if (/sign|ref/.test(name) && !number && !larger && written(text) > room - 2 * BRIEF.edge)
+      for (const [part, value] of Object.entries({ textLength: (room - 2 * BRIEF.edge).toFixed(1), lengthAdjust: "spacingAndGlyphs" })) lettering.setAttribute(part, value);
   });
   places.forEach(({ x, y, down }, i) => {
     const middle = (y + (down * SWATCH_HIGH) / 2 - high / 2) * scale + BRIEF.font * 0.35;

@@ -97,8 +97,7 @@ def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> 
 def spread(heights: Values, sizes: Values) -> Values:
     """Move middles of such sizes apart, in their order, until none overlap; stay below 1."""
     order = np.argsort(heights, kind="stable")
-    ends = np.cumsum(sizes[order])
-    steps = ends - sizes[order] / 2 - sizes[order][0] / 2
+    steps = np.cumsum(sizes[order]) - sizes[order] / 2 - sizes[order][0] / 2
     raised = np.maximum.accumulate(heights[order] - steps) + steps
     placed: Values = np.empty_like(raised)
     placed[order] = np.minimum(raised, max(1.0, steps[-1]) - steps[::-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def _claim(lines: Sequence[Line], one: Pair, x: Pair) -> Pair:
         start, stop = sizes.index(quicker[0]) if quicker else 0, len(quicker)
         if quicker != sizes[start : start + stop] or not quicker:
             continue
-        end = "all" if stop == len(sizes) else "to" if start == 0 else "from"
+        end = "all" if stop == len(sizes) else "at" if stop == 1 else "from" if start else "to"
         size = f"{quicker[0 if end == 'from' else -1]:,.0f}"
         parts.append(row(f"chart_regimes_{end}", name=name, size=size, x=x))
     if not parts:
@@ -91,9 +92,12 @@ def _draw(figure: mpl.Figure, i: int, *, lines: list[Line], x: Pair, sides: Sequ
     axes = figure.add_subplot()
     colors = colors_of([name[0] for name, _ in lines])
     every = [size for _, found in lines for size, _ in found]
-    aside = (max(every) / min(every)) ** (ASIDE / axes_width(axes))  # or marks would lie on others
-    shifts = aside ** (np.arange(len(lines)) - (len(lines) - 1) / 2)
-    lines = [(n, [(s * by, r) for s, r in f]) for (n, f), by in zip(lines, shifts, strict=True)]
+    aside = ASIDE / axes_width(axes) * (np.arange(len(lines)) - (len(lines) - 1) / 2)
+    there = {size: sorted(r[1:] for _, f in lines for s, r in f if s == size) for size in every}
+    close = {s for s, bars in there.items() if any(a[1] >= b[0] for a, b in pairwise(bars))}
+    shifts = (max(every) / min(every)) ** aside  # where one bar would lie on another
+    both = zip(lines, shifts, strict=True)
+    lines = [(n, [(s * by ** (s in close), r) for s, r in f]) for (n, f), by in both]
     ends = []
     for (name, found), color in zip(lines, colors, strict=True):
         sizes = np.array([size for size, _ in found])

@@ -69,8 +69,7 @@ def _stopped(node: Node, frames: Sequence[Mapping[str, Any]], names: Mapping[int
     outputs = next(_outputs(frames), (node,))
     nodes = ancestors([*outputs, node])
     drawn = graph_picture(nodes, set(outputs), names)
-    done = _finished_nodes(frames)
-    ran = {drawn.ids[x] for x in done if x in drawn.ids}
+    ran = {drawn.ids[x] for x in _finished_nodes(frames) if x in drawn.ids}
     failed = drawn.ids[node]
     rest = {n.id for n in drawn.nodes} - ran - {failed}
     return Failure(drawn, failed, frozenset(ran), frozenset(rest))

@@ -102,8 +102,7 @@ def _direct(director: Director, event: Event) -> None:
             director.show_leaves([(node, node._array)])
     elif event.kind in ("run", "called"):
         director.next_call()
-        known = [None if isinstance(x, Spec) else x for x in node.inputs]
-        given = event.operands or known
+        given = event.operands or [None if isinstance(x, Spec) else x for x in node.inputs]
         read = [(x if isinstance(x, Tensor) else (node, i)) for i, x in enumerate(node.inputs)]
         director.show_leaves(zip(read, given, strict=True))
         director.run(node, event.value, event.operands)

@@ -92,6 +92,8 @@ def score(film: Film) -> Score:
     # A layer comes where it first computes, not where its parameters are.
     computes = {k for *_, k, kind, sort in events if sort == "operator" and kind != "gradient"}
     order = [*dict.fromkeys(k for *_, k, _, sort in events if sort != "input" or k not in computes)]
+    if any(repeated(k[1]) for k in computes if not k[0]):  # calls: what they are given comes first
+        order.sort(key=computes.__contains__)
     found: dict[tuple[int, int, str, str], list[str]] = {}
     for step, node, key, kind, sort in events:
         found.setdefault((step, order.index(key), kind, sort), []).append(node)

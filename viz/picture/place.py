@@ -85,8 +85,7 @@ class _Parts:
         return ()
 
     def box(self) -> Box:
-        points = self._points("polygon") or self._points("path")
-        xs, ys = zip(*points, strict=True)
+        xs, ys = zip(*self._points("polygon") or self._points("path"), strict=True)
         return Box(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
 
     def course(self) -> Course:

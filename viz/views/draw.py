@@ -152,8 +152,7 @@ class Diagram:
         if suffix == ".dot":
             write(target, self.dot)
             return target
-        heading = choose(self.heading, " / ")
-        svg = still(self.film, self._prefix, self.picture, title=heading)
+        svg = still(self.film, self._prefix, self.picture, title=choose(self.heading, " / "))
         if suffix == ".svg":
             write(target, drawing.alone(svg))
         else:

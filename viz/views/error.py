@@ -101,8 +101,7 @@ def _source_panels(shown: BaseException) -> list[Panel]:
     """Return panels with the source around each of the user's lines."""
     panels = []
     for key, where in _lines_of(shown):
-        first = max(1, where.lineno - AROUND)
-        numbers = range(first, where.lineno + AROUND + 1)
+        numbers = range(max(1, where.lineno - AROUND), where.lineno + AROUND + 1)
         source = "\n".join(linecache.getline(where.filename, n).rstrip() for n in numbers)
         read = zip(numbers, dedent(source).split("\n"), strict=True)
         kind = "failed" if key == "error_defined" else "now"

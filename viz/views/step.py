@@ -28,7 +28,7 @@ from viz.film.replay import numbers_of_graph, numbers_of_tape, replay_graph, rep
 from viz.film.score import with_final_counts
 from viz.page.player import Player
 from viz.page.sliders import Sliders
-from viz.picture.calls import source_names
+from viz.picture.calls import in_layer, source_names
 from viz.picture.foreign_engines import is_foreign
 from viz.picture.matching import matching
 from viz.picture.picture import brief, graph_picture, tape_picture
@@ -148,8 +148,9 @@ def _tape_player(items: list[Tensor], names: Mapping[int, str]) -> Player:
     """Return the player of a tape, with sliders for its leaves."""
     nodes = [*ancestors(t.creator for t in items if t.creator is not None)]
     given = {**source_names(nodes), **names}
-    leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
-    sliders = Sliders((t, t.name or given.get(id(t)) or "tensor", t._array) for t in leaves)
+    leaves = {x: in_layer(n.scope) for n in nodes for x in n.inputs if isinstance(x, Tensor)}
+    inputs = [x for x, trained in leaves.items() if not (trained and x.requires_grad)]
+    sliders = Sliders((t, t.name or given.get(id(t)) or "tensor", t._array) for t in inputs)
     return _slider_player(
         sliders,
         lambda given: replay_tape(items, names, given),
@@ -247,8 +248,7 @@ def both_ways(model: Callable[..., Any], inputs: Sequence[Any], twice: int) -> P
 
     def films(given: Mapping[int, Any]) -> list[Film]:
         """Return both films; the given values are inputs in both, even without a gradient."""
-        moved = [given.get(i, a) for i, a in enumerate(arrays)]
-        fed = dict(zip(nodes, moved, strict=True))
+        fed = dict(zip(nodes, [given.get(i, a) for i, a in enumerate(arrays)], strict=True))
         new = {tensors[i]: v for i, v in given.items()}
         dynamic = replay_tape(computed, names, new, frozenset(labels), calls)
         static = replay_graph(outputs, fed, None, {}, calls=calls)
