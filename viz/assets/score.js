@@ -760,8 +760,9 @@ function mark(note, at, parent, data) {
   if (at.radius < (inner ? DOUBLE : DASHED)) g.classList.add("mg-plain");
   if (beside) shape("text", { class: `mg-small-number mg-beside mg-beside-${beside > 0 ? "right" : "left"}`, x: cx + beside * (radius + around + BESIDE), y: cy + 4 }, g).textContent = text;
   if (!drawnLarge(note) || !known || beside) return;
-  const colours = at.radius < COLOURED || !known.grid ? "" : coded(data, known).replace(/^\w/, "c"); // bars would be too low, and many cells too small
-  g.classList.toggle("mg-mute", !colours && !font);
+  const tensor = at.radius < COLOURED ? "" : coded(data, known).replace(/^\w/, "c"); // bars would be too low
+  const colours = known.grid ? tensor : ""; // many cells would be too small
+  g.classList.toggle("mg-mute", !tensor && !font);
   if (colours) {
     const inside = shape("g", { class: "mg-svg mg-colours", transform: `translate(${cx - within} ${cy - within})` }, g);
     shape("g", { class: `mg-swatch mg-of-${kind === "gradient" ? "grad" : "value"}` }, inside).innerHTML = swatch(colours, 2 * within, 2 * within);
