@@ -96,8 +96,8 @@ def _draw(figure: mpl.Figure, i: int, *, lines: list[Line], x: Pair, sides: Sequ
     there = {size: sorted(r[1:] for _, f in lines for s, r in f if s == size) for size in every}
     close = {s for s, bars in there.items() if any(a[1] >= b[0] for a, b in pairwise(bars))}
     shifts = (max(every) / min(every)) ** aside  # where one bar would lie on another
-    both = zip(lines, shifts, strict=True)
-    lines = [(n, [(s * by ** (s in close), r) for s, r in f]) for (n, f), by in both]
+    pairs = zip(lines, shifts, strict=True)
+    lines = [(n, [(s * by ** (s in close), r) for s, r in f]) for (n, f), by in pairs]
     ends = []
     for (name, found), color in zip(lines, colors, strict=True):
         sizes = np.array([size for size, _ in found])
