@@ -150,7 +150,7 @@ MORE = {
     "types": (
         "L12.core",
         "def trace(f, *args):\n    return f + args",
-        "`f: function`, `args: tuple[3]`",
+        "`f` (function), `args` (tuple, len 3)",
     ),
     "arguments": (
         "L12.core",
@@ -299,6 +299,18 @@ def test_another_function_is_not_taken_for_the_answer():
 def test_a_failing_graph_is_played_at_the_wrong_step():
     wrong = judge("L08.core", written("L08.core", "def same_work(a, b):\n    return a.op == b.op"))
     assert wrong.picture() is not None
+
+
+def test_a_program_that_noted_nothing_is_not_played():
+    """What is kept outside the function may hold a node of the program before."""
+    kept = """
+old = {}
+def momentum(w, g, speed, rate, share):
+    old["v"] = share * old.get("v", speed) + g
+    return w - rate * old["v"], old["v"]
+"""
+    wrong = judge("L14.core", written("L14.core", kept))
+    assert wrong.picture() is None
 
 
 def test_what_is_ready_made_is_no_answer(monkeypatch):

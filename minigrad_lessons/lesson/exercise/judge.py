@@ -326,15 +326,15 @@ def next_step(error: BaseException, functions: Sequence[FunctionType]) -> Pair |
         held = {n: x for n, x in frame.f_locals.items() if not isinstance(x, ModuleType)}
         used = held.keys() & {*re.findall(r"(?<!\.)\b\w+", text)}
         if used and isinstance(cause, TypeError | AttributeError | ValueError):
-            types = (f"`{n}: {kind_of(held[n])}`" for n in sorted(used, key=text.index))
+            types = (f"`{n}` ({kind_of(held[n])})" for n in sorted(used, key=text.index))
             return row("exercise_types", types=", ".join(types))
     return None
 
 
-def kind_of(value: Any) -> str:
-    """Return a value's type, and its shape or length, as in `ndarray(2, 3)` and `list[4]`."""
-    size = [len(value)] if isinstance(value, list | tuple) else getattr(value, "shape", ()) or ""
-    return f"{'numpy.' * isinstance(value, np.generic)}{type(value).__name__}{size}"
+def kind_of(x: Any) -> str:
+    """Return a value's type, and its shape or length, as in `ndarray(2, 3)` and `list, len 4`."""
+    size = f", len {len(x)}" if isinstance(x, list | tuple) else getattr(x, "shape", ()) or ""
+    return f"{'numpy.' * isinstance(x, np.generic)}{type(x).__name__}{size}"
 
 
 # ---- Its picture -----------------------------------------------------------------------------
@@ -354,7 +354,7 @@ def play_failure(seen: RunResult, fact: str) -> Player | None:
         track = film.tracks[wrong.id] if wrong else None
         steps = (track.gradients if "gradients" in fact else track.values) if track else []
         if wrong is None or not steps:
-            return Player([film]).at_the_end()
+            return Player([film]).at_the_end() if len(film.frames) > 2 else None
         step, value = steps[-1]
         verdict = row("check_wrong_here", name=wrong.label, value=value.text)
         player = Player([film], verdict)
