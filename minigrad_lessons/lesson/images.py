@@ -47,7 +47,7 @@ class Images(Document):
         return row("images", count=count, height=height, width=width)
 
     def __str__(self) -> str:
-        return " ".join([choose(self.about, " / "), f"[{', '.join(self.labels)}]"])
+        return choose(self.about, " / ") + (f" [{', '.join(self.labels)}]" if self.labels else "")
 
     __repr__ = __str__
 
@@ -101,7 +101,7 @@ def images(
     >>> print(images(np.zeros((2, 8, 8)), [3, 7]))
     2 images of 8 × 8 pixels [3, 7]
     >>> print(images([np.zeros((2, 3)), np.zeros((1, 9))]))
-    2 images of different sizes []
+    2 images of different sizes
     """
     whole = None if isinstance(pixels, list | tuple) else _as_array(pixels)
     arrays = tuple(map(_as_array, pixels)) if whole is None else tuple(whole) if whole.ndim else ()

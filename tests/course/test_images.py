@@ -95,7 +95,7 @@ def test_an_image_is_ink_on_the_paper_of_its_page(page: Page, tmp_path: Path) ->
 
 
 def test_one_image_is_told_of_in_the_singular() -> None:
-    assert str(lessons.images(np.zeros((1, 2, 3)))) == "1 image of 2 × 3 pixels []"
+    assert str(lessons.images(np.zeros((1, 2, 3)))) == "1 image of 2 × 3 pixels"
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def regimes(
     return Chart(
         title=_claim(lines, names[0], x),
         alt=row("chart_regimes_alt", sides=both_sides, all=(texts[0], texts[1])),
-        head=heads("workload", "median", "lowest", "highest"),
+        head=heads("workload", "median", "from", "to"),
         rows=tuple(
             (_cells(name[0], size, spread), _cells(name[1], size, spread))
             for name, found in lines
