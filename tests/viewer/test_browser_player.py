@@ -1164,6 +1164,18 @@ def test_all_marks_of_a_score_show_their_numbers_or_none_does(
     assert numbers.count() == 0
 
 
+def test_a_folded_model_on_a_phone_has_plain_marks_and_one_row_of_controls(page: Page) -> None:
+    page.set_viewport_size({"width": 386, "height": 844})  # as wide as in a lesson
+    page.goto(views.saved("step layers").as_uri())
+    painted(page)
+    assert page.locator(".mg-drawing .mg-swatch path").count(), "cards have the colours of tensors"
+    notes = "all => all.map(g => g.querySelector('.mg-colours') ? 1 : 0)"
+    marks = page.locator(".mg-note:not(.mg-note-of-seed)").evaluate_all(notes)
+    assert sum(marks) < len(marks) / 4, "and a mark only those of few cells"
+    tops = "all => new Set(all.map(button => button.getBoundingClientRect().top)).size"
+    assert page.locator(".mg-bar button:visible").evaluate_all(tops) == 1
+
+
 CLEAR = """([...circles]) => {
     const head = document.querySelector('.mg-playhead').getBoundingClientRect().left;
     const of = all => all.map(circle => circle.getBoundingClientRect());

@@ -81,10 +81,10 @@ def _scenes(start: Graph, history: Sequence[PassRecord], proof: ResultCheck) -> 
     caption = row("passes_start", nodes=nodes, kernels=kernels, bytes=size)
     scenes = [Scene(caption, (Panel(ROWS["passes_before"], drawn.of(start)),), proof.about, 0)]
     left = [(ROWS["passes_before"], start, "–")]
-    idle, last = [], start
+    idle, last = dict[str, bool](), start
     for record in with_progress(history, "progress_passes"):
         if record.after is record.before:
-            idle.append(record.name)
+            idle[record.name] = True
             continue
         last = record.after
         drawn.carry_names(record)
@@ -99,7 +99,7 @@ def _scenes(start: Graph, history: Sequence[PassRecord], proof: ResultCheck) -> 
         left.append((what or in_both(record.name), last, record.name))
     counts, *facts = proof.facts(start, last, start)
     facts += first([panel.title for s in scenes[1:] for panel in s.panels])
-    facts += [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
+    facts += [row("passes_idle", names=(", ".join(idle), "、".join(idle)))] if idle else []
     left.append((ROWS["passes_all"], last, "–"))
     panel = _panel(start, last, set(), drawn, ROWS["passes_all"])
     scenes.append(Scene(row("passes_end", counts=counts), (panel,), tuple(facts), len(left) - 1))
