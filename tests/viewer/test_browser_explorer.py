@@ -639,6 +639,8 @@ def test_a_number_for_a_name_is_told_with_the_class(width: int, tmp_path: Path, 
         assert said >= {"0 Linear", "1 Tanh", "2 Linear"}
     page.evaluate(f"() => {STATE}.jump({STATE}.steps()[0].to)")
     assert " · 0 (Linear): 4×8 → 4×8" in page.locator(".mg-x-said").inner_text()
+    page.evaluate(f"() => {{ {STATE}.atlas.m.data.name = 'Sequential'; {STATE}.jump(0); }}")
+    assert page.locator(".mg-x-crumbs button").inner_text() == "Linear → … → Linear"
 
 
 @pytest.mark.parametrize("width", [770, 390])
@@ -654,10 +656,32 @@ def test_a_long_name_is_narrower_or_longer_than_its_column_but_whole(
 
 def test_a_card_and_its_row_say_one_time(tmp_path: Path, one: Page) -> None:
     page = opened(one, explorer_of(numbered, numbered()).save(tmp_path / "a.html"), 770)
-    on: dict[str, set[str]] = {"": set(), "mg-x-score": set()}
-    for canvas, text in page.evaluate("window.texts"):
-        on[canvas] |= {text} if text.endswith(("\u00a0µs", "\u00a0ms")) else set()
+
+    def times() -> dict[str, set[str]]:
+        on: dict[str, set[str]] = {"": set(), "mg-x-score": set()}
+        for canvas, text in page.evaluate("window.texts"):
+            on[canvas] |= {text} if text.endswith(("\u00a0µs", "\u00a0ms")) else set()
+        return on
+
+    on = times()
     assert on[""] == on["mg-x-score"] != set()
+    page.evaluate(f"() => {{ window.texts = []; {STATE}.jump({STATE}.atlas.m.n); }}")
+    settled(page)
+    half = times()
+    assert half[""] == half["mg-x-score"] != on[""], "so far, without the way back"
+
+
+def test_operators_of_one_line_are_a_stack(tmp_path: Path, one: Page) -> None:
+    made = explorer_of(torch_like, torch_like())
+    stem = next(node for node in made.data["nodes"] if node.get("name") == "stem")
+    stem["name"] = "Slice × 2"
+    page = opened(one, made.save(tmp_path / "a.html"))
+    said = page.evaluate("window.texts")
+    assert [
+        text
+        for text in (["", "Slice"], ["", "×2"], ["mg-x-score", "Slice  ×2"])
+        if text not in said
+    ] == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -12,7 +12,7 @@ from examples import branch, digits, loop, unrolled
 import minigrad as mg
 import viz
 from viz.film.film import BUILT, RUN
-from viz.film.score import Phase, Score, score, tallies
+from viz.film.score import Phase, Score, _label, score, tallies
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,6 +117,11 @@ def test_a_line_that_runs_again_comes_again_in_its_row() -> None:
         again = [n for n in made.notes if n.row == 4 and n.kind in ("both", "run")]
         assert len(again) == 40, "in two calls"
         assert len({n.nodes for n in again}) == 20, "each time another node"
+
+
+def test_a_statement_behind_its_loop_is_called_by_its_own_code() -> None:
+    assert _label("    for _ in range(9): y = ", "mg.tanh(y)", "") == "y = mg.tanh(y)"
+    assert _label("    y = ", "mg.tanh(y)", "") == "y = mg.tanh(y)"
 
 
 def test_another_trace_is_another_graph() -> None:

@@ -28,8 +28,9 @@ function kindOfNode({ m, speech }, node) {
 
 /** What a node is, where that isn't in its title. @param {Atlas} atlas @param {AtlasNode} node */
 function kindBesideTitle(atlas, node) {
-  const kind = kindOfNode(atlas, node);
-  return node.input === undefined && titleOf(atlas.m, node).split(" ").includes(kind) ? "" : kind;
+  const [kind, title] = [kindOfNode(atlas, node), titleOf(atlas.m, node)];
+  const told = [...title.split(" "), `${node.children?.length} × ${title}`].includes(kind);
+  return node.input === undefined && told ? "" : kind;
 }
 
 /** What is different about a node: frozen, cut off, or calling the original. @param {Atlas} atlas @param {AtlasNode} node */

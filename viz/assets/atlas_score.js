@@ -375,7 +375,7 @@ function scoreOf(atlas, canvas, pen) {
       const [first, last] = [piece[0], piece[piece.length - 1]];
       const [mx, my] = place([(first.t + last.t) / 2, (first.v + last.v) / 2]);
       const far = (/** @type {number[]} */ [x, y]) => Math.hypot(x - mx, y - my);
-      const spot = spots.sort((a, b) => far(a) - far(b)).find(([x, y]) => x - half > at(m.n) && x + half < g.right && y - 9 > top && y < base - 1
+      const spot = spots.sort((a, b) => far(a) - far(b)).find(([x, y]) => x - half > at(m.n) && x + half + 5 < g.right && y - 9 > top && y < base - 1
         && lines.every(([lx, ly, of]) => {
           const near = of === first.piece ? 0 : 8; // another's is further away
           return Math.abs(lx - x) > half + 4 + near || ly < y - 12 - near || ly > y + 4 + near;
