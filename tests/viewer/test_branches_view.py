@@ -78,7 +78,7 @@ E10 = """\
   trace
       n1 x: -1
     ! n3 Mul: -2
-    one run, replayed
+    recorded with x = 3
   eager: 3 nodes for this input; 3 operators run, 1 kept
   static and script: 11 nodes for every input; this time 8 took part, 3 did not; 4 operators run
   trace: in the recorded run, if x.sum() > 0 was True; here it is False
@@ -88,7 +88,7 @@ WRONG = """\
   trace
       n1 x: -3
     ✗ n3 Mul: -6
-    one run, replayed
+    recorded with x = 3
   eager: 3 nodes for this input; 3 operators run, 1 kept
   static and script: 11 nodes for every input; this time 8 took part, 3 did not; 4 operators run
   trace: in the recorded run, if x.sum() > 0 was True; here it is False

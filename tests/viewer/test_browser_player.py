@@ -893,6 +893,11 @@ def test_all_arrows_of_a_gradient_that_goes_round_a_loop_stay(page: Page) -> Non
     """Mul is given one by While and, in the round before, by a: both at the same step."""
     page.goto(views.saved("step loop").as_uri())
     assert page.locator("g.edge.mg-used").count() == 5
+    assert not page.locator(".mg-planned-word").first.is_visible(), (
+        "no picture shows what it counts"
+    )
+    told = page.locator(".mg-note-of-inside text").all_text_contents()
+    assert {*told} == {"9+9+9"}, "what it enters the body with is told in the row of what reads it"
     through = page.locator(".mg-tally-grad .mg-through [lang=en]")
     assert through.text_content() == " to x, through the loop"
     assert through.is_visible()
@@ -934,7 +939,7 @@ def test_a_loop_on_a_phone_shows_its_numbers_and_no_mark_before_its_step(
     assert {"3", "9", "27", "T", "F", "…"} <= numbers
     assert page.locator(".mg-note text:empty").count() == 0, "a wide number has a larger ring"
     grads = page.locator("g.node > .mg-short > .mg-short-grad").all_text_contents()
-    assert sorted(grads) == ["∂ (1)", "∂ 1", "∂ 27", "∂ 27"], "all along its way"
+    assert sorted(grads) == ["∂ (1)", "∂ 1", "∂ 27", "∂ 3", "∂ 9+9+9"], "all along its way"
     assert page.locator(".mg-stairs-run").count()
 
 
@@ -1233,7 +1238,7 @@ def test_a_loop_names_its_parts_in_chinese_and_a_phone_says_replay(
     rows = page.locator(".mg-row-name").evaluate_all(said)
     assert [row.partition(":")[0] for row in rows[2:5]] == ["条件", "循环体", "循环体"]
     names = "names => names.map(name => name.querySelector('[lang=zh]').textContent)"
-    assert page.locator(".mg-frame-name").evaluate_all(names) == ["条件", "While: 循环体"]
+    assert page.locator(".mg-frame-name").evaluate_all(names) == ["While: 条件", "While: 循环体"]
 
 
 def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:

@@ -150,8 +150,8 @@ def test_a_branch_and_a_loop_show_what_ran_inside() -> None:
     assert "then: v * 2" not in ran
     (repeated,) = scores(viz.step(loop(3), {"x": 3}))
     body = [n.value for n in repeated.notes if labels(repeated)[n.row] == "body: a * x" and n.value]
-    assert body == ["3", "9", "27"]
-    assert repeated.notes[-3].sort == "operator", "its result counts as built and as run"
+    assert body == ["3", "9", "27", "9+9+9"], "and what each round passes back"
+    assert repeated.notes[-4].sort == "operator", "its result counts as built and as run"
     *_, (_, counted) = tallies(viz.step(loop(3), {"x": 3}).films[0])
     drawn = [n for n in repeated.notes if n.kind == "run" and n.sort == "operator"]
     assert counted["clock_run"] == len(drawn) == 12

@@ -66,9 +66,9 @@ function rounded(text, wide, digits) {
 
 /** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide @param {Digits} digits */
 function besideName(name, value, wide, digits) {
-  const left = wide - written(name) - (/^[✗!]/.test(value) ? 5 : 4) * BRIEF.edge; // two signs need a gap
+  const left = wide - written(name) - (/[✗!]$/.test(value) ? 2.5 : 4) * BRIEF.edge;
   const tight = written(value) <= left ? value : value.replaceAll(" ", "");
-  return name && rounded(tight, left - (/\d\.\d/.test(tight) ? SIDES : 0), digits); // one digit less is better than one at the border
+  return name && rounded(tight, left - (/\d\.\d/.test(tight) && !/[✗!]$/.test(tight) ? SIDES : 0), digits); // one digit less is better than one at the border
 }
 
 /**

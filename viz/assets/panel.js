@@ -128,7 +128,7 @@ function pane(data, parent, choose, scale, each) {
         if (MEANT.has(kind) && part.card) now.push(part.g);
         if (kind === "ran" && part.card && varies(part.g.id)) ran.push(part.g);
         const [sign, note] = [kind === "ran" ? "" : data.signs[kind] ?? "", panel.notes[part.g.id] ?? ""];
-        const said = [sign, note].filter(Boolean).join(" ");
+        const said = (/[✗!]/.test(sign) ? [note, sign] : [sign, note]).filter(Boolean).join(" "); // "-6 ✗" as in tables
         const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
         if (look !== part.look) {
           part.g.setAttribute("class", look);

@@ -515,7 +515,7 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     const from = kind === "both" ? Math.min(start, (phases[k - 1]?.[2] ?? -1) + 1) : start; // what it was given before, too
     const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= from - 0.5 && note[5] <= end + 0.5);
     const ordered = within.toSorted((a, b) => a[5] - b[5] || back * (a[1] - b[1]));
-    if (turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
+    if (turns(ordered) > 1 && turns(ordered) * TURN > (end - start + 0.92) * at.column) continue;
     const d = ordered.flatMap((note, i) => operands(ordered.slice(Math.max(0, i - (small && data.frames.length > CROWDED ? 1 : LINKED)), i).reverse(), note, at, data));
     if (d.length) shape("path", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, d: d.join("") }, lines);
   }
@@ -730,6 +730,7 @@ function numbersBeside(notes, at) {
       && circles.every(({ note: other, place: [u, v], radius }) => other === note || u + radius < left || u - radius > left + wide || Math.abs(v - y) > radius + SMALL_NUMBER / 2)) ?? [0, 0];
     own.beside = side;
     if (side) taken.push([from, from + wide, note[1]]);
+    else if (/\d\+/.test(own.text)) Object.assign(own, { text: "Σ", font: SMALL_NUMBER }); // of the rounds of a loop
   }
 }
 

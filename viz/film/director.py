@@ -39,6 +39,7 @@ COUNTED = {
 }
 NOTHING_KNOWN: Mapping[TapeNode, Any] = MappingProxyType({})
 INSIDE = Flow(Summary("∂", ("∂", "∂"), text="∂"), back=True)  # on its way through a body
+Rounds = tuple[Summary | None, Mapping[str, Summary]]  # a gradient as a sum; the first of states
 INSIDE_LIMIT = 300  # frames that tell of the insides of branches, loops and functions
 
 
@@ -65,6 +66,7 @@ class Director:
         self.inside = 0  # frames inside bodies
         self.bad: Pair | None = None  # where the first NaN or infinity came from
         self.gone: tuple[str, ...] = ()  # the nodes freed in the last frame, if it tells of that
+        self.rounds: Rounds = None, {}  # of a loop that passes back
         self.through: list[Pair] = []  # what got a gradient, and through which branch or loop
 
     def _owner(self, i: str) -> str:
@@ -187,8 +189,8 @@ class Director:
         i = self.picture.ids[node]
         track, box = self.tracks[i], self.nodes[i]
         operands = [self.label(x) for x in node.inputs if x in self.picture.ids]
-        known = "" if node.shape is not None else "_open"
-        known = "_back" if self._sort(node, box) == "gradient" else known
+        back = self._sort(node, box) == "gradient"
+        known = "_back" if back else "_open" * (node.shape is None)
         about = {"kind": KINDS[box.kind].label, "name": box.label}
         if box.kind == "constant":
             caption = row("step_constant", **about)
@@ -335,9 +337,10 @@ class Director:
             arm = group.partition(": ")[2].partition("/")[0]
             way = row("through", name=self.nodes[source].label, place=row(f"through_{arm}"))
             self.through.append(way)
+        entered = {**self.rounds[1], **{e.target: flow.value for e in ways if e.source == source}}
         for e in ways:
-            if e.source == source:
-                self.tracks[e.target].gradients.append((step, flow.value))
+            if e.target in entered:
+                self.tracks[e.target].gradients.append((step, entered[e.target]))
             elif e.target == owner and -1 - e.index in given:
                 self.tracks[e.source].gradients.append((step, summarize(given[-1 - e.index])))
         return {e.id: flow if e.source == source else INSIDE for e in ways}
@@ -370,13 +373,16 @@ class Director:
         known = (self.values[source], *self.operands[source]) if source in self.operands else ()
         names = [self.nodes[x].label for x in (s, *self.nodes[s].inputs)]
         flow = share(source, index, known, names, (upstream, part))
+        flow = replace(flow, value=self.rounds[0] or flow.value)
         if not first:
             before = operand(track.gradients[-1][1].text)
             flow = replace(flow, before=before, after=summarize(total).text)
         caption = share_caption(flow, part, source=self.nodes[s].label, name=self.nodes[i].label)
         edge = self.edge_ids.get((s, index))
         flows = {edge: flow} if edge else self._through(i, s, flow, upstream)
-        frame = self.add(Frame(caption, (i,), flows, marks=(Mark(GRADIENT, i),), **code_of(source)))
+        inside = [e.target for e in self.picture.edges if e.id in flows and e.source == i]
+        marks = (Mark(GRADIENT, i), *(Mark(GRADIENT, x, "inside") for x in inside if not edge))
+        frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(source)))
         now, last = summarize(total), None if first else track.gradients[-1][1]
         origin = last.origin if last and last.bad else not summarize(upstream).bad
         track.gradients.append((frame, replace(now, origin=now.bad and origin)))

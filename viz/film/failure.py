@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FrameType, TracebackType
+from traceback import walk_tb
+from types import FrameType
 from typing import Any
 
 from minigrad.core import BaseNode, Op
@@ -31,12 +32,7 @@ class Failure:
 
 def frames_of(error: BaseException) -> list[FrameType]:
     """Return the frames that the error passed through, the innermost first."""
-    found: list[FrameType] = []
-    traceback: TracebackType | None = error.__traceback__
-    while traceback is not None:
-        found.append(traceback.tb_frame)
-        traceback = traceback.tb_next
-    return found[::-1]
+    return [frame for frame, _ in walk_tb(error.__traceback__)][::-1]
 
 
 def failure(error: BaseException, names: Mapping[int, str]) -> Failure:

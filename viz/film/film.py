@@ -35,7 +35,8 @@ class Mark(NamedTuple):
 
     Only marks of sort "operator" are counted: operators that were built or ran, and contributions
     to gradients. An "input" is declared or gets its value, a "gradient" node is built for the way
-    back or runs on it, the "seed" is the gradient that the way back begins with.
+    back or runs on it, the "seed" is the gradient that the way back begins with, and "inside" is
+    where it leaves a branch or a loop.
     """
 
     clock: str

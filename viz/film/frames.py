@@ -6,10 +6,13 @@ Nothing is computed here that the engine did not compute: frames are made from r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from minigrad.control import WHILE
 from minigrad.core import BaseNode, Spec
 from minigrad.core.events import Event, phase_of
 from minigrad.diagnostics.errors import GraphError
@@ -17,12 +20,12 @@ from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.ops.parts import Parts, output
 from minigrad.static import Node
-from viz.film.director import NOTHING_KNOWN, Director
+from viz.film.director import NOTHING_KNOWN, Director, Rounds
 from viz.film.failure import failing_node, failure
 from viz.film.film import Film, Frame
 from viz.film.score import components
-from viz.picture.picture import Picture
-from viz.picture.summary import summarize
+from viz.picture.picture import Picture, number
+from viz.picture.summary import SHORT, summarize
 from viz.words.progress import with_progress
 from viz.words.text import Pair
 
@@ -170,6 +173,23 @@ def contribute(director: Director, event: Event, values: Mapping[Any, Any]) -> N
     director.contributed(source, target, event.position, upstream, part, total)
 
 
+def _rounds(event: Event, ran: Mapping[Any, Any], ids: Mapping[Any, str]) -> Rounds:
+    """Return what a loop passes back as a sum over its rounds, and its states' first gradients."""
+    loop, result = event.source, event.operands[1]
+    scan = result.inputs[0] if getattr(result, "op", None) is output else result
+    if getattr(loop, "op", None) is not WHILE or "body" not in getattr(scan, "attrs", ()):
+        return None, {}
+    made, count = scan.attrs["body"].outputs, loop.attrs["carries"]
+    totals = [0, *ran.get(made[result.attrs.get("index", 0)], ())]
+    shares = " + ".join(number(after - before) for before, after in pairwise(totals))
+    whole = summarize(totals[-1])
+    summed = replace(whole, short=shares.replace(" ", ""), text=f"{shares} = {whole.text}")
+    few = event.position >= count and len(totals) > 2 and len(shares) < SHORT and "…" not in shares
+    states = [x for x in loop.attrs["body"].inputs[:count] if x.dtype.kind == "f"]
+    pairs = ((x, ran[y][0]) for x, y in zip(states, made, strict=False) if y in ran and x in ids)
+    return summed if few else None, {ids[x]: summarize(value) for x, value in pairs}
+
+
 def _gradient_value(x: Any, values: Mapping[Any, Any]) -> Any:
     """Return the value of a gradient node, or of one per result; None if unknown."""
     if isinstance(x, Parts):
@@ -198,16 +218,18 @@ def static_film(
     if extra:
         director.gradients(extra, built)
     for ran in runs:
-        values: dict[Any, Any] = {}
+        known: dict[Any, list[Any]] = {}
         for event in with_progress(ran, "progress_events"):
             if event.kind in ("read", "run"):
-                values[event.node] = event.value
+                known.setdefault(event.node, []).append(event.value)
             if event.node in picture.ids:
                 _direct(director, event)
         if error is not None:
             culprit = failing_node(error)
             return director.failed(picture.ids.get(culprit, ""), culprit, error)
+        values = {node: found[-1] for node, found in known.items()}
         for event in built:
+            director.rounds = _rounds(event, known, picture.ids)
             contribute(director, event, values)
         for node in own:
             director.seed(node, np.ones_like(values[node]))

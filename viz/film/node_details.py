@@ -46,9 +46,8 @@ def fact_texts(track: Track) -> Iterator[Answer]:
         if pairs:
             yield step, "in", row("details_in", operands=_joined(pairs, ", ", "，"))
     yield from ((step, "gradient", _gradient(track, step, s.text)) for step, s in track.gradients)
-    yield from (
-        (max(born, track.gradients_built), slot, text) for slot, text in _gradient_texts(facts)
-    )
+    built = max(born, track.gradients_built)
+    yield from ((built, slot, text) for slot, text in _gradient_texts(facts))
     if facts.line:
         yield born, "line", row("details_line", line=facts.line)
 

@@ -87,7 +87,7 @@ def score(film: Film) -> Score:
         (step, node, places[node][0], kind, sort)
         for step, frame in enumerate(film.frames)
         for node, (kind, sort) in _note_kinds(frame, nodes, film.picture.kind).items()
-        if node in places
+        if node in places and (node[0] != "b" or sort != "input")
     ]
     # A layer comes where it first computes, not where its parameters are.
     computes = {k for *_, k, kind, sort in events if sort == "operator" and kind != "gradient"}
@@ -197,7 +197,7 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
     rows = dict(found.values())
     for i, node in nodes.items():
         reader = readers.get(i, ((), 0))
-        if node.kind == "constant":
+        if node.kind == "constant" or (i[0] == "b" and node.kind in GIVEN):  # told in what reads it
             found.update({i: (reader[0], rows[reader[0]])} if reader[0] else {})
         elif i not in found:
             part, name = _part(node.layer), node.name or names.get(reader, node.label)

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 from minigrad.diagnostics.messages import one_line, well_formed
-from viz.picture.theme import EDGES
 from viz.words.text import Pair, row
 
 GIVEN = ("input", "parameter", "variable", "constant")  # kinds that compute nothing
@@ -107,9 +106,8 @@ class Picture:
         return "\n".join(lines)
 
     def edge_label(self, edge: PictureEdge) -> str:
-        """Return the label of an arrow: its sign, and the shape if it differs from the source's."""
-        shape = edge.shape if edge.shape not in ("()", "?", self.shapes[edge.source]) else ""
-        return f"{EDGES[edge.kind].sign} {shape}".strip()
+        """Return the label of an arrow: the shape if it differs from the source's."""
+        return edge.shape if edge.shape not in ("()", "?", self.shapes[edge.source]) else ""
 
     @cached_property
     def shapes(self) -> Mapping[str, str]:

@@ -94,9 +94,9 @@ def _hints(picture: Picture, low: bool, down: bool) -> dict[str, dict[str, str]]
     found = {}
     for e in picture.edges:
         ends = ("headport", e.target, "wn"[down]), ("tailport", e.source, "es"[down])
-        found[e.id] = {k: p for k, i, p in ends if home[i] and home[e.source] != home[e.target]}
+        across = {k: p for k, i, p in ends if home[i] and home[e.source] != home[e.target]}
+        found[e.id] = {"dir": "back"} if e.kind == "loop" else across
         found[e.id] |= {"weight": STRAIGHT} if e.source in straight else {}
-        found[e.id] |= {"dir": "back"} if e.kind == "loop" else {}
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from html import escape
 from math import copysign, dist, hypot
@@ -304,24 +304,23 @@ def _svg_page(there: Places, inside: str, title: str, spoken: str) -> str:
 
 
 def _label(edge: PictureEdge, course: Course, picture: Picture) -> str:
-    (x, y), (u, v) = course.points[0], course.points[-1]
-    said = picture.edge_label(edge).replace("←", "←↑"[abs(v - y) > abs(u - x)])  # as it points
+    said = picture.edge_label(edge)
     return text("mg-edge-label", *course.label, escape(said), "middle") if course.label else ""
 
 
 def _lane_sides(picture: Picture, courses: Mapping[str, Course]) -> dict[str, int]:
     """Return the side of each arrow's lane: the outer one if two arrows are side by side."""
-    beside: dict[tuple[str, str], list[str]] = {}
+    beside: dict[Set[str], list[PictureEdge]] = {}
     for e in picture.edges:
         if e.id in courses:
-            beside.setdefault((e.source, e.target), []).append(e.id)
+            beside.setdefault(frozenset((e.source, e.target)), []).append(e)
     sides = {}
-    for ids in beside.values():
-        placed = sorted(ids, key=lambda i: _bow(courses[i].points))
-        for k, i in enumerate(placed):
-            points, last = courses[i].points, len(placed) - 1
+    for edges in beside.values():
+        placed = sorted(edges, key=lambda e: _bow(courses[e.id].points))
+        for k, e in enumerate(placed):
+            points, last = courses[e.id].points, len(placed) - 1
             inner = not last and _bow(points) > _bow((points[0], points[-1])) + ASIDE
-            sides[i] = -1 if inner or 2 * k < last else 1
+            sides[e.id] = -1 if (inner or 2 * k < last) != (e.kind == "loop") else 1
     return sides
 
 

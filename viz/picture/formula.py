@@ -108,7 +108,7 @@ def heading(picture: Picture, kind: Pair) -> Pair:
 def _loop(picture: Picture) -> str:
     """Return the only loop as code: "while i < 3: i, a = i + 1, a × x"; "" if it would be long."""
     inside = [_texts(picture, path) for path in picture.owners]
-    carried = [(e.source, e.target) for e in picture.edges if e.kind == "loop"]
+    carried = [(e.source, e.target) for e in picture.edges if e.kind == "loop" and e.index == 1]
     if len(inside) != 2 or not carried:
         return ""
     test, names = [*inside[0].values()][-1], {n.id: n.label for n in picture.nodes}

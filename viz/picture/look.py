@@ -27,7 +27,6 @@ def _outline(color: str, fill: str, width: float = 1, dashes: str = "none") -> d
     return look | ({"stroke-linecap": "round"} if dashes == DASHES["dotted"] else {})
 
 
-ARROWS = [(kind, edge.color, DASHES[edge.line]) for kind, edge in EDGES.items()]
 RULES: tuple[Rule, ...] = (
     ("", "mg-halo", {**_outline("now", "none", 3), "display": "none"}),
     ("mg-now", "mg-halo", {"display": "inline"}),
@@ -62,8 +61,11 @@ RULES: tuple[Rule, ...] = (
     ("", "mg-lane", {**_outline("grad", "none", 1.8), "display": "none"}),
     ("", "mg-lane-tip", {"fill": "grad"}),
     ("mg-back", "mg-lane", {"display": "inline"}),
-    *((f"mg-edge-{k}", "mg-line", _outline(color, "none", 1.4, line)) for k, color, line in ARROWS),
-    *((f"mg-edge-{k}", "mg-tip", {"stroke": "none", "fill": color}) for k, color, _ in ARROWS),
+    *(
+        (f"mg-edge-{k}", "mg-line", _outline("soft", "none", 1.4, DASHES[x]))
+        for k, x in EDGES.items()
+    ),
+    *((f"mg-edge-{k}", "mg-tip", {"stroke": "none", "fill": "soft"}) for k in EDGES),
     ("", "mg-done", {"display": "none"}),
     ("mg-part", "mg-card", _outline("run", "none", 2)),
     ("mg-part", "mg-done", {"display": "inline", "fill": "ran", "stroke": "none"}),

@@ -23,8 +23,9 @@ def ran(picture: Picture, ids: Collection[str]) -> dict[str, str]:
 
 
 def note(kind: str, text: str) -> str:
-    """Return the text in a marked node: the sign, if it has one, and a value, if any."""
-    return f"{MARKS[kind].sign if kind and not MARKS[kind].worded else ''} {text}".strip()
+    """Return the text in a marked node: the sign, if it has one, and a value; "-6 ✗"."""
+    sign = MARKS[kind].sign if kind and not MARKS[kind].worded else ""
+    return " ".join((text, sign) if sign in "✗!" else (sign, text)).strip()
 
 
 def states(

@@ -169,13 +169,15 @@ class _Builder:
             for index, result in enumerate(body.outputs):
                 self.connect(self.ids[result], target, -1 - index, "forward", result)
             if key == "body" and node.op in LOOPS:
-                self.carry(body, node.attrs.get("carries", len(body.outputs)))
+                self.carry(body, node.attrs)
 
-    def carry(self, body: Graph, states: int) -> None:
-        """Add the arrows back in a loop: from a step's results to the next one's inputs."""
-        for result, taken in zip(body.outputs[:states], body.inputs, strict=False):
-            if taken in self.ids and result is not taken:
-                self.connect(self.ids[result], self.ids[taken], 1, "loop", result)
+    def carry(self, body: Graph, attrs: Mapping[str, Any]) -> None:
+        """Add the arrows back in a loop: from a step's results to its inputs and the test's."""
+        results = body.outputs[: attrs.get("carries")]
+        for k, graph in enumerate(dict.fromkeys((body, attrs.get("test", body))), 1):
+            for result, own, taken in zip(results, body.inputs, graph.inputs, strict=False):
+                if taken in self.ids and result is not own:
+                    self.connect(self.ids[result], self.ids[taken], k, "loop", result)
 
     def done(self) -> Picture:
         own = (e for e in self.edges if (e.target, e.index) not in self.handed)

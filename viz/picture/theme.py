@@ -64,16 +64,6 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeStyle:
-    """How one kind of edge looks: token of its colour, line, the sign written beside it, word."""
-
-    color: str
-    line: Line
-    sign: str
-    label: Pair
-
-
-@dataclass(frozen=True, slots=True)
 class Mark:
     """What has become of a node: token and line of its outline, token of its fill, its sign.
 
@@ -103,12 +93,8 @@ KINDS = {
     "output": Kind("●", ("output", "输出")),
 }
 
-EDGES = {
-    "forward": EdgeStyle("soft", "solid", "", ("forward", "前向")),
-    "gradient": EdgeStyle("grad", "solid", "∂", ("gradient", "梯度")),
-    "loop": EdgeStyle("soft", "solid", "←", ("to the next step of the loop", "到循环的下一步")),
-    "control": EdgeStyle("soft", "dotted", "", ("control dependency", "控制依赖")),
-}
+# To the next turn of a loop an arrow is dashed; what only waits for another is dotted.
+EDGES: dict[str, Line] = {"forward": "solid", "loop": "dashed", "control": "dotted"}
 
 # What each means is said in `viz.words.text`: mark_ran, mark_ghost, … No sign is a mark of KINDS.
 MARKS = {

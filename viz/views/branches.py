@@ -102,11 +102,12 @@ def branches(
         able = {key: way for key, way in tried.items() if way.picture is not None}
         alike = _group_equal(tried)
         source = _source(f, [run.lines for run in eager.runs])
+        traced_on = _named(names, first)
         scenes: list[Scene] = []
         for i, values in enumerate(rows):
             panels = source[i : i + 1]
-            panels += [_panel(keys, tried[keys[0]], i, eager.runs[i]) for keys in alike]
-            inputs_text = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
+            panels += [_panel(x, tried[x[0]], i, eager.runs[i], traced_on) for x in alike]
+            inputs_text = _named(names, values)
             caption = row("branches_step", inputs=inputs_text, results=_results(able, i))
             facts = tuple(_facts(able, alike, i))
             if scenes:
@@ -133,6 +134,10 @@ def branches(
 
 def _marks(panel: Panel) -> Any:
     return panel.marks, panel.code, panel.message
+
+
+def _named(names: Sequence[str], values: Sequence[Any]) -> str:
+    return ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
 
 
 def _array(x: Any) -> Any:
@@ -189,12 +194,12 @@ def _group_equal(tried: dict[str, Mode]) -> list[tuple[str, ...]]:
     return list(groups.values())
 
 
-def _joined(keys: tuple[str, ...], what: str, *between: str) -> Pair:
+def _joined(keys: tuple[str, ...], what: str, *between: str, **about: str) -> Pair:
     """Join the texts of several ways that are shown once."""
-    return listed((row(f"branches_{what}{key}") for key in keys), *between)
+    return listed((row(f"branches_{what}{key}", **about) for key in keys), *between)
 
 
-def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Run) -> Panel:
+def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Run, traced_on: str) -> Panel:
     key, title = keys[0], _joined(keys, "", " and ", "、")
     if len(keys) > 1:
         title = row("branches_once", ways=title)
@@ -210,7 +215,7 @@ def _panel(keys: tuple[str, ...], way: Mode, i: int, eager: Run) -> Panel:
     shown_ids = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
     held = {k: value for k, value in run.values.items() if k in shown_ids}
     notes = {k: value.short for k, value in held.items()}
-    about = _joined(keys, "about_", "; ", "；")
+    about = _joined(keys, "about_", "; ", "；", inputs=traced_on)
     return Panel(title, way.picture, marks, notes, held, message=about)
 
 

@@ -153,10 +153,8 @@ class Diagram:
             write(target, self.dot)
             return target
         svg = still(self.film, self._prefix, self.picture, title=choose(self.heading, " / "))
-        if suffix == ".svg":
-            write(target, drawing.alone(svg))
-        else:
-            write(target, paint(one_language(svg, get_language()), suffix[1:]))
+        spoken = one_language(svg, get_language())
+        write(target, drawing.alone(svg) if suffix == ".svg" else paint(spoken, suffix[1:]))
         return target
 
 
@@ -231,9 +229,8 @@ def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
     drawn = picture(obj, names, bodies=True)
     items = obj if isinstance(obj, (list, tuple)) else [obj]
     few = drawn.kind == "dynamic" and len(drawn.nodes) <= VALUES_LIMIT
-    held: Mapping[Any, Any] = NOTHING_KNOWN
-    if few:
-        held = values([t for t in items if isinstance(t, Tensor)])
+    tensors = [t for t in items if isinstance(t, Tensor)]
+    held: Mapping[Any, Any] = values(tensors) if few else NOTHING_KNOWN
     if any(map(is_foreign, items)):
         held = {x: x.value for x in drawn.ids if getattr(x, "value", None) is not None}
     return Diagram(drawn, *options, note=_note(drawn), values=held)
@@ -241,10 +238,8 @@ def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
 
 def _note(drawn: Picture) -> Pair | None:
     """Return a note on the state of a graph, or None."""
-    if not drawn.nodes:
-        return None
     if drawn.kind == "static":
-        return ROWS["draw_unrun"]
+        return ROWS["draw_unrun"] if drawn.nodes else None
     freed = any(isinstance(n, TapeNode) and n.saved is None for n in drawn.ids)
     return ROWS["draw_freed"] if freed else None
 

@@ -171,7 +171,8 @@ def run_called(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Mode:
         worth = zip(f.graph.inputs, tensors, strict=False)
         log.events[:0] = [Event(0, "read", x.op, x, t._array) for x, t in worth]
         ran = _run_of(drawn, log, shown(result))
-        runs.append(_compared_with_python(f, ran, tensors) if isinstance(f, Traced) else ran)
+        check = f.check(*tensors) if isinstance(f, Traced) else None  # against Python
+        runs.append(replace(ran, turn=check.turn, right=check.equal) if check is not None else ran)
     return Mode(drawn, tuple(runs))
 
 
@@ -180,12 +181,6 @@ def traced(f: Callable[..., Any], example: tuple[Any, ...]) -> Traced:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mg.TraceWarning)
         return mg.trace(f, *map(Tensor, example))
-
-
-def _compared_with_python(f: Traced, ran: Run, tensors: Sequence[Tensor]) -> Run:
-    """Check whether Python gives the same result, and if not, which decision differs."""
-    check = f.check(*tensors)
-    return replace(ran, turn=check.turn, right=check.equal)
 
 
 def _run_of(drawn: Picture, log: Recording, result: str) -> Run:

@@ -36,11 +36,9 @@ class Table(Document):
         self.caption, self.head, self.rows = caption, tuple(head), tuple(rows)
 
     def __repr__(self) -> str:
-        lines = [
-            [self.caption[i], *(" | ".join(c[i] for c in line) for line in (self.head, *self.rows))]
-            for i in (0, 1)
-        ]
-        return choose(("\n".join(lines[0]), "\n".join(lines[1])))
+        lines = (self.caption,), self.head, *self.rows
+        en, zh = ("\n".join(" | ".join(c[i] for c in line) for line in lines) for i in (0, 1))
+        return choose((en, zh))
 
     def _repr_html_(self) -> str:
         return self._html(bilingual(self.caption))
@@ -99,9 +97,8 @@ def _saved(node: TapeNode, names: list[str]) -> Pair:
         return ROWS["tape_dropped"]
     pairs = zip(names, node.saved, strict=True)
     held = {name: summarize(value).text for name, value in pairs if value is not None}
-    text = ", ".join(
-        f"{name} = {shown}" if name != shown else shown for name, shown in held.items()
-    )  # a number is its own name
+    # a number is its own name
+    text = ", ".join(x if name == x else f"{name} = {x}" for name, x in held.items())
     return (text, text) if held else ROWS["nothing_saved"]
 
 
