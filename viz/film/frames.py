@@ -177,7 +177,7 @@ def _rounds(event: Event, ran: Mapping[Any, Any], ids: Mapping[Any, str]) -> Rou
     """Return what a loop passes back as a sum over its rounds, and its states' first gradients."""
     loop, result = event.source, event.operands[1]
     scan = result.inputs[0] if getattr(result, "op", None) is output else result
-    if getattr(loop, "op", None) is not WHILE or "body" not in getattr(scan, "attrs", ()):
+    if loop is None or loop.op is not WHILE or "body" not in getattr(scan, "attrs", ()):
         return None, {}
     made, count = scan.attrs["body"].outputs, loop.attrs["carries"]
     totals = [0, *ran.get(made[result.attrs.get("index", 0)], ())]
