@@ -231,11 +231,9 @@ class _Folding:
                 is_output=n.is_output or (old is not None and old.is_output),
                 members=(*(old.members if old else ()), n.id),
             )
-        boxes = {
-            i: replace(b, members=(i, *b.members)) if b.members and b.kind != "group" else b
-            for i, b in boxes.items()
-        }
-        boxes = {i: self._group(b) if b.kind == "group" else b for i, b in boxes.items()}
+        groups = {i: self._group(b) for i, b in boxes.items() if b.kind == "group"}
+        bodies = {i: replace(b, members=(i, *b.members)) for i, b in boxes.items() if b.members}
+        boxes |= bodies | groups
         edges = tuple(
             replace(e, shape="") if boxes[e.source].op == PARAMETERS else e for e in self._edges()
         )
