@@ -66,7 +66,7 @@ function rounded(text, wide, digits) {
 
 /** A value as it fits beside a name. @param {string} name @param {string} value @param {number} wide @param {Digits} digits */
 function besideName(name, value, wide, digits) {
-  const left = wide - written(name) - (/[✗!]$/.test(value) ? 2.5 : 4) * BRIEF.edge;
+  const left = wide - written(name) - 4 * BRIEF.edge;
   const tight = written(value) <= left ? value : value.replaceAll(" ", "");
   return name && rounded(tight, left - (/\d\.\d/.test(tight) && !/[✗!]$/.test(tight) ? SIDES : 0), digits); // one digit less is better than one at the border
 }
@@ -260,7 +260,7 @@ function brief(g, scale) {
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room + BRIEF.edge + number) : rounded(text, room - (name === "grad" ? 3 : 1) * BRIEF.edge, digits) }));
   const low = compact || (!strip && lines.filter(({ text }) => text).length > most && most < 3);
   const aside = board && !g.matches(".mg-kept, .mg-again, .mg-changed.mg-kind-constant"); // on a board as on its full card
-  const beside = (low || aside) && said[1]?.name === "value" && said[1].text ? besideName(lines[0].text, said[1].text, room, digits).replace(dense && most > 1 ? "…" : "", "") : ""; // in the line of its name
+  const beside = (low || aside) && said[1]?.name === "value" && said[1].text ? besideName(lines[0].text, said[1].text, room + Number(board) * 1.5 * BRIEF.edge, digits).replace(dense && most > 1 ? "…" : "", "") : ""; // in the line of its name
   if (beside) lines[1].text = "";
   else if (most === 1 && g.matches(".mg-kept, .mg-again")) lines.unshift(...lines.splice(1, 1)); // its star, which the board is about
   const some = lines.filter(({ text }) => text).slice(0, most);
