@@ -684,7 +684,7 @@ function countMarks(all, at, parent) {
   if (bandHigh(at) < BANDED.high) return;
   for (const places of all) {
     const [[from], [to, y], count] = [places[0], places[places.length - 1], `× ${places.length}`];
-    const said = [`⋯ ${count} ⋯`, count].find((text) => to - from > 2 * measured(text, BANDED.font)); // what is left out, and how much
+    const said = [`··· ${count} ···`, count].find((text) => to - from > 2 * measured(text, BANDED.font)); // what is left out, and how much
     if (places.length >= BANDED.marks && said) {
       const wide = measured(said, BANDED.font) + 8;
       const x = (from + to - wide) / 2;

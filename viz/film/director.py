@@ -79,8 +79,7 @@ class Director:
 
     def add(self, frame: Frame) -> int:
         self.count(frame.marks)
-        counted = dict.fromkeys(m.clock for m in frame.marks if m.sort == "operator")
-        ticks = {clock: self.counts[clock, "operator"] for clock in counted}
+        ticks = {m.clock: self.counts[m.clock, m.sort] for m in frame.marks if m.sort == "operator"}
         self.frames.append(replace(frame, ticks=ticks))
         self.gone = ()
         return len(self.frames) - 1
@@ -253,7 +252,7 @@ class Director:
 
     def run(self, node: BaseNode, value: Any, operands: Sequence[Any]) -> None:
         """Add a step in which a kernel runs; a node of the tape is created at the same moment."""
-        i = self.picture.ids[node]
+        i, ways = self.picture.ids[node], self.edge_ids
         at_once, box, track = isinstance(node, TapeNode), self.nodes[i], self.tracks[i]
         self.values[node], self.operands[node] = value, tuple(operands)
         sort = self._sort(node, box)
@@ -271,7 +270,6 @@ class Director:
             summary = replace(summary, origin=True)
             if not self.bad:
                 self.bad = caption = _nan_message(node, box.label, operands, value)
-        ways = self.edge_ids
         flows = {ways[i, k]: Flow(x) for k, x in enumerate(carried) if (i, k) in ways}
         marks, self.given = (*self.given, *marks), ()
         frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(node)))
@@ -372,8 +370,7 @@ class Director:
         self.reached.add(i, (s, index))
         known = (self.values[source], *self.operands[source]) if source in self.operands else ()
         names = [self.nodes[x].label for x in (s, *self.nodes[s].inputs)]
-        flow = share(source, index, known, names, (upstream, part))
-        flow = replace(flow, value=self.rounds[0] or flow.value)
+        flow = share(source, index, known, names, (upstream, part), self.rounds[0])
         if not first:
             before = operand(track.gradients[-1][1].text)
             flow = replace(flow, before=before, after=summarize(total).text)

@@ -13,7 +13,7 @@ from minigrad.dynamic.tensor import Tensor
 from viz.film.facts import spec_of
 from viz.film.film import Flow, operand
 from viz.picture import formula
-from viz.picture.summary import summarize
+from viz.picture.summary import Summary, summarize
 from viz.words.text import Pair, row
 
 LONG = 80  # characters of a sum; of one with more, only what it comes to is told
@@ -55,14 +55,16 @@ def share(
     known: Sequence[Any],
     names: Sequence[str],
     passed: tuple[Any, Any],
+    summed: Summary | None = None,
 ) -> Flow:
     """Return the gradient from `source` to its operand `index`, and how it was computed.
 
     known: the result and the operands, empty where these did not run; names: what they are called;
-    passed: the upstream gradient and the share, None where they were not recorded
+    passed: the upstream gradient and the share, None where they were not recorded; summed: how the
+    share is shown, if it's a sum over rounds
     """
     upstream, part = passed
-    value, above = summarize(part), operand(summarize(upstream, seen=False).text)
+    value, above = summed or summarize(part), operand(summarize(upstream, seen=False).text)
     if part is None:
         return Flow(value, back=True)
     local = _derivative(source, index, known, names)
