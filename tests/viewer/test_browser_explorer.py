@@ -219,6 +219,38 @@ def test_the_whole_model_is_on_the_first_screen(
     assert errors == []
 
 
+@pytest.mark.parametrize("width", [770, 390])
+@pytest.mark.parametrize("language", ["English", "中文", "English + 中文"])
+def test_all_that_is_said_is_whole_in_a_bar_that_stays_as_high(
+    language: str, width: int, one: Page, pages: dict[str, Path]
+) -> None:
+    """The feet of the last line, too."""
+    page = opened(one, pages["torch"], width)
+    page.get_by_role("button", name=language, exact=True).click()
+    found = page.evaluate(
+        f"""() => {{
+          const {{ atlas, jump, open, steps }} = {STATE};
+          const said = document.querySelector(".mg-x-said");
+          const [cut, high] = [[], new Set()];
+          const look = () => {{
+            const all = document.createRange();
+            all.selectNodeContents(said);
+            const foot = Math.max(...[...all.getClientRects()].map((r) => r.bottom));
+            const boxes = [said, ...said.querySelectorAll("button")];
+            if (boxes.some((box) => box.getBoundingClientRect().bottom < foot - 0.01)) cut.push(said.innerText);
+            high.add(said.parentElement.getBoundingClientRect().height);
+          }};
+          look();
+          for (const group of atlas.m.nodes.filter((n) => n.children)) {{
+            open(group);
+            for (const to of [0, ...steps().map((s) => s.to)]) {{ jump(to); look(); }}
+          }}
+          return {{ cut, high: high.size }};
+        }}"""
+    )
+    assert found == {"cut": [], "high": 1}
+
+
 @IN_ONE
 def test_keys_open_step_and_close(name: str, one: Page, pages: dict[str, Path]) -> None:
     page = opened(one, pages[name])
