@@ -236,8 +236,9 @@ def test_all_that_is_said_is_whole_in_a_bar_that_stays_as_high(
             const all = document.createRange();
             all.selectNodeContents(said);
             const foot = Math.max(...[...all.getClientRects()].map((r) => r.bottom));
-            const boxes = [said, ...said.querySelectorAll("button")];
-            if (boxes.some((box) => box.getBoundingClientRect().bottom < foot - 0.01)) cut.push(said.innerText);
+            const ends = [said, ...said.querySelectorAll("button")].map(
+              (box) => box.getBoundingClientRect().bottom);
+            if (Math.min(...ends) < foot - 0.01) cut.push(said.innerText);
             high.add(said.parentElement.getBoundingClientRect().height);
           }};
           look();
@@ -669,6 +670,7 @@ def test_a_number_for_a_name_is_told_with_the_class(width: int, tmp_path: Path, 
     for canvas in ("", "mg-x-score"):
         said = {text for name, text in page.evaluate("window.texts") if name == canvas}
         assert said >= {"0 Linear", "1 Tanh", "2 Linear"}
+        assert "input" not in said, "its card has its name and its shape"
     page.evaluate(f"() => {STATE}.jump({STATE}.steps()[0].to)")
     assert " · 0 (Linear): 4×8 → 4×8" in page.locator(".mg-x-said").inner_text()
     page.evaluate(f"() => {{ {STATE}.atlas.m.data.name = 'Sequential'; {STATE}.jump(0); }}")
@@ -676,7 +678,7 @@ def test_a_number_for_a_name_is_told_with_the_class(width: int, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("width", [770, 390])
-def test_a_long_name_is_narrower_or_longer_than_its_column_but_whole(
+def test_a_long_name_is_smaller_or_longer_than_its_column_but_whole(
     width: int, tmp_path: Path, one: Page
 ) -> None:
     model = numbered("AdaptiveAvgPool2d")
@@ -684,6 +686,20 @@ def test_a_long_name_is_narrower_or_longer_than_its_column_but_whole(
     for canvas in ("", "mg-x-score"):
         said = {text for name, text in page.evaluate("window.texts") if name == canvas}
         assert "1 AdaptiveAvgPool2d" in said
+    squeezed = page.evaluate(
+        f"""async () => {{
+          const P = CanvasRenderingContext2D.prototype, write = P.fillText, found = [];
+          P.fillText = function (text, x, y, most = Infinity) {{
+            const wide = this.measureText(text).width;
+            if (!this.canvas.className && wide > most + 0.01) found.push(text);
+            write.call(this, text, x, y, most);
+          }};
+          {STATE}.jump(0);
+          await new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(f)));
+          return found;
+        }}"""
+    )
+    assert squeezed == []
 
 
 def test_a_card_and_its_row_say_one_time(tmp_path: Path, one: Page) -> None:

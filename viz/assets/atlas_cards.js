@@ -30,7 +30,7 @@ function kindOfNode({ m, speech }, node) {
 function kindBesideTitle(atlas, node) {
   const [kind, title] = [kindOfNode(atlas, node), titleOf(atlas.m, node)];
   const told = [...title.split(" "), `${node.children?.length} × ${title}`].includes(kind);
-  return node.input === undefined && told ? "" : kind;
+  return told ? "" : kind;
 }
 
 /** What is different about a node: frozen, cut off, or calling the original. @param {Atlas} atlas @param {AtlasNode} node */
@@ -189,24 +189,25 @@ function drawCard(atlas, node, box, alpha, opened) {
     pen.text(normsOf(m, node, w < 101 ? 1 : 2), x, box.y + box.h - 8, w);
     return;
   }
-  pen.font(box.h >= 150 ? 14 : 13, 650);
   const chip = node.children ? (node.repeats ? `×${node.children.length}` : `${node.children.length} ▸`) : "";
   const chipWidth = chip ? drawChip(atlas, chip, box.x + box.w - pad + 2, box.y + 8, done > 0) : 0;
   c.fillStyle = color;
-  pen.font(box.h >= 150 ? 14 : 13, 650);
-  if (c.measureText(name).width > w - chipWidth - 4) pen.font(13, 650);
-  pen.text(name, x, box.y + 20, w - chipWidth - 4);
+  const [large, most] = [box.h >= 150 ? 14 : 13, w - chipWidth - 4];
+  pen.font(large, 650);
+  const fitting = Math.min(large, (large * most) / c.measureText(name).width); // smaller letters before it is cut
+  pen.font(fitting < 11 ? 13 : fitting, 650);
+  pen.text(name, x, box.y + 20, most);
   pen.font(11);
   c.fillStyle = bad ? ink.bad : ink.soft;
   const group = /** @type {AtlasNode} */ (parentOf(m, node));
-  const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindBesideTitle(atlas, node) || shape;
+  const says = shape && (node.input !== undefined || !atlasPlaces(m, group, atlas.size).wide) ? shape : kindBesideTitle(atlas, node) || shape;
   const marks = bad ? "" : marksOf(atlas, node);
   const told = bad ? speech.line("stopped") : says;
   const spent = there && node.sum.ms && w >= 140 ? pen.text(lasting(spentBy(m, node, time)), x + w, box.y + 35, null, "right") + 6 : 0;
   const kind = pen.text(told, x, box.y + 35, w - spent);
   c.fillStyle = ink.grad;
   if (marks) pen.text(`· ${marks}`, x + kind + 4, box.y + 35, w - spent - kind - 4);
-  const foot = box.h >= 90 ? 18 : 4;
+  const foot = box.h >= 90 && (node.input === undefined || node.grad) ? 18 : 4;
   drawPictures(atlas, node, { x, y: box.y + 43, w, h: box.h - foot - 49 }, value, gradient);
   if (box.h < 90 || !tensor) return;
   pen.font(11);
@@ -214,8 +215,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   c.fillStyle = gradient?.bad ? ink.bad : ink.grad;
   const right = gradient ? pen.text(normsOf(m, node), x + w, y, node.repeats ? w : w / 2, "right") + 6 : 0;
   c.fillStyle = ink.soft;
-  if (node.input !== undefined) pen.text(briefly(pen, shapeOf(atlas, node.out), w - right), x, y, w - right);
-  else if (value && !isNumber(tensor) && w - right > 44) drawShort(atlas, node, value, x, y, w - right);
+  if (node.input === undefined && value && !isNumber(tensor) && w - right > 44) drawShort(atlas, node, value, x, y, w - right);
 }
 
 /** What a module adds goes around it, above its card, to a plus. @param {Atlas} atlas @param {AtlasNode} node @param {Box} box */
