@@ -208,6 +208,27 @@ def test_an_english_page_has_marks_as_narrow_as_its_letters(one: Page, tmp_path:
 
 
 @pytest.mark.browser
+def test_a_line_of_a_chinese_heading_ends_after_a_mark(page: Page) -> None:
+    shapes.opened(page, saved("check"), 390)
+    page.get_by_role("button", name="中文", exact=True).click()
+    ends = page.locator('.mg-ask-question > [lang="zh"]').evaluate(
+        """heading => {
+          const letters = document.createRange(), text = heading.childNodes[1], ends = [];
+          const foot = (i) => {
+            letters.setStart(text, i);
+            letters.setEnd(text, i + 1);
+            return letters.getBoundingClientRect().bottom;
+          };
+          for (let i = 1; i < text.length; i++)
+            if (foot(i) > foot(i - 1) + 9) ends.push(text.data[i - 1]);
+          return ends;
+        }"""
+    )
+    assert ends != []
+    assert set(ends) <= {*"，。：；？ "}
+
+
+@pytest.mark.browser
 def test_what_was_freed_holds_its_numbers_in_grey(one: Page) -> None:
     shapes.opened(one, saved("live"), 1440)
     looks = {"mg-value": "--mg-soft", "mg-sign": "--mg-soft"}
