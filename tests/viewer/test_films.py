@@ -190,7 +190,7 @@ def test_the_formula_is_filled_in_when_the_node_has_run() -> None:
 def test_both_languages_tell_of_insides() -> None:
     english, chinese = film(loop(1), {"x": 3}).text()
     assert "inside While: body — run: Add" in english
-    assert "在 While: body 内部——运行：Add" in chinese
+    assert "在 While: 循环体内部——运行：Add" in chinese
     assert "While 开始循环的第 1 步" in chinese
     assert "通过其内部向 x 回传" in chinese
 

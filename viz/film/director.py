@@ -165,10 +165,10 @@ class Director:
 
     def _caption(self, i: str, key: str, **fields: object) -> Pair:
         """Return the caption of a step; in a body it says where the step is."""
-        what, group = row(key, **fields), self.nodes[i].group
-        if i[0] != "b" or not group:
-            return what
-        return row("step_inside", place=group.rpartition("/")[2], what=what)
+        what, group = row(key, **fields), self.nodes[i].group.rpartition("/")[2]
+        op, _, part = group.rpartition(": ")
+        key, place = (part, op) if part in ("body", "test") else ("inside", group)
+        return row(f"step_{key}", place=place, what=what) if i[0] == "b" and group else what
 
     def _body_limit_reached(self, i: str) -> bool:
         """Return whether this is a step in a body of which enough steps were shown."""
