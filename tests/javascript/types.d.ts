@@ -172,7 +172,7 @@ interface Place {
   wide: number;
   high: number;
   silent: boolean;
-  own: Map<Note, { text: string; font: number; radius: number; beside: number }>;
+  own: Map<Note, { text: string; font: number; radius: number; beside: number; added?: { text: string; x: number; y: number } }>;
 }
 
 interface SliderData {

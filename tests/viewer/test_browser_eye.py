@@ -213,6 +213,7 @@ def test_small_cards_and_frames_keep_their_words_and_tips(page: Page) -> None:
     painted(page)
     names = page.locator(".mg-short-sign").all_text_contents()
     assert "rnncell.parameters" in names, "for all of which there is room"
+    assert "▷ x1 … x6" in page.locator(".mg-short-shape").all_text_contents(), "of its calls"
     told = page.locator(":is(.mg-short-value, .mg-short-cell)").all_text_contents()
     digits = [len(re.sub(r"e.*|^-?0\.0*|\D", "", number)) for number in told]
     assert max(digits) == 3, "as many as the card has that needs the fewest"

@@ -897,7 +897,7 @@ def test_all_arrows_of_a_gradient_that_goes_round_a_loop_stay(page: Page) -> Non
         "no picture shows what it counts"
     )
     told = page.locator(".mg-note-of-inside text").all_text_contents()
-    assert {*told} == {"9+9+9"}, "what it enters the body with is told in the row of what reads it"
+    assert {*told} == {"Σ", "9+9+9"}, "what it enters the body with is in the row of what reads it"
     through = page.locator(".mg-tally-grad .mg-through [lang=en]")
     assert through.text_content() == " to x, through the loop"
     assert through.is_visible()
@@ -1209,6 +1209,35 @@ def test_inputs_that_come_one_by_one_are_ticks(page: Page) -> None:
     given = page.locator(".mg-dots-given[stroke-linecap=butt]").first.get_attribute("d")
     rows = [way.split()[1].partition("H")[0] for way in (given or "").split("M")[1:]]
     assert max(map(rows.count, rows)) == 8, "x0 to x7"
+    assert "▷ x1 … x6" in page.locator(".mg-short-shape").all_text_contents()
+
+
+@pytest.mark.parametrize(("name", "width"), [("step", 390), ("step", 770), ("step loop", 770)])
+def test_what_a_gradient_adds_up_is_on_no_line(name: str, width: int, page: Page) -> None:
+    page.set_viewport_size({"width": width, "height": 780})
+    page.goto(views.saved(name).as_uri())
+    painted(page)
+    label = page.locator(".mg-note-gradient > .mg-beside")
+    assert {*label.all_text_contents()} == {"9+9+9" if "loop" in name else "+2"}
+    crossed = """text => {
+        const { x, y, width, height } = text.getBBox();
+        const lines = document.querySelectorAll('.mg-stairs, .mg-lives, .mg-note > circle');
+        return [...lines].flatMap(line => [0, 0.25, 0.5, 0.75, 1].flatMap(i => [0.3, 0.5, 0.7]
+            .map(k => new DOMPoint(x + i * width, y + k * height)))
+            .filter(point => line.isPointInStroke(point))).length; }"""
+    assert label.first.evaluate(crossed) == 0
+
+
+@pytest.mark.parametrize("width", [390, 770])
+def test_the_gradient_of_a_matrix_is_apart_from_its_value(width: int, page: Page) -> None:
+    page.set_viewport_size({"width": width, "height": 780})
+    page.goto(views.saved("compare matrix").as_uri())
+    painted(page)
+    ends = """both => both.map(slot => slot.getBoundingClientRect()).map(({ top, bottom }) =>
+        [top, bottom])"""
+    matrix = page.locator("g.node", has=page.locator('[data-grid*=";"]')).first
+    (_, value), (gradient, _) = matrix.locator(".mg-swatch").evaluate_all(ends)
+    assert gradient - value > 3.5
 
 
 def test_the_name_of_a_frame_is_on_no_arrow(saved: dict[str, Path], page: Page) -> None:

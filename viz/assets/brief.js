@@ -7,7 +7,7 @@ const ROUNDED = 5; // beside the name of a reference, whose ends are round
 const PICTURED = 0.28; // scale from which swatches can be read
 const SURE = 1.25; // times that, from which their key comes, which takes some of the room of the drawing
 const [THIN, CELL] = [8, 9.2]; // pixels at least of a swatch, and of a number on a cell
-const [DEL, BETWEEN] = [11, 1.5]; // pixels of the ∂ before a gradient, and from a value to it
+const [DEL, BETWEEN, OF_LINES] = [11, 1.5, 4]; // pixels of the ∂ before a gradient, and from a value to it, which may have several lines
 const [NAMED, HIGHER] = [3, 40]; // pixels above the name of a compact card, and below it; and of one that has them
 const [BARELY, LOWER] = [2, 36]; // and of a lower one with one picture
 const INSIDE = 8; // pixels beside a name and its value on a board, if there is room, and more between them
@@ -273,13 +273,14 @@ function brief(g, scale) {
   if (leading || g.matches(".mg-gone") || became.some((half) => written(half) > room + BRIEF.edge)) became.length = 0;
   const made = board && fused.includes("+") && written(fused) <= room; // their names say more than that it is new
   if (made && most < 3) became.length = 0;
-  if (became.length) shown.unshift({ name: "word", text: "" });
+  const given = strip && !became.length && most > shown.length + 1 && shown.length ? g.querySelector(".mg-name")?.textContent ?? "" : ""; // the inputs of its calls
+  if (became.length || given) shown.unshift(given ? { name: "shape", text: `▷ ${given}` } : { name: "word", text: "" });
   const extents = g.querySelector(".mg-shape")?.textContent ?? "";
   if (board && !g.closest(".mg-drawing")?.querySelector(".mg-value")) { // no card of the drawing has a value
     if (made) shown.length < most ? shown.push({ name: "op", text: fused }) : (shown[shown.length - 1] = { name: "op", text: fused });
     if (extents && shown.length < most && written(extents) <= room) shown.push({ name: "shape", text: extents });
   }
-  const head = became.length ? 2 : 1; // lines above its pictures, or its calls
+  const head = became.length || given ? 2 : 1; // lines above its pictures, or its calls
   if (head > 1 && (pictures.length || strip)) top += BRIEF.line;
   const ease = slots.length && compact ? (high * scale > HIGHER ? NAMED : pictures.length === 1 && !leading && high * scale > LOWER ? BARELY : 0) : pictures.length > 1 && high * scale > ROOMY_CARD ? AIRY : 0;
   top += ease * (compact && !strip ? 1.5 : strip ? 2.5 : 2); // above its name, below it, and below its calls
@@ -390,9 +391,9 @@ function setPlace(slot, place) {
  * @param {Element[]} slots @param {number} wide @param {number} high @param {number} scale @param {number} top @param {number} lead what is before them
  */
 function enlarge(slots, wide, high, scale, top, lead) {
-  const [edge, gap] = [1.5 * BRIEF.edge, BETWEEN].map((px) => px / scale);
-  const leads = lead > (DEL + 1) / scale;
   const grids = slots.map((slot) => slot.getAttribute("data-grid") ?? "");
+  const [edge, gap] = [1.5 * BRIEF.edge, grids[0]?.includes(";") ? OF_LINES : BETWEEN].map((px) => px / scale);
+  const leads = lead > (DEL + 1) / scale;
   const numbers = grids.map((grid) => grid || (grids.find(Boolean) ?? "")); // a gradient to come is as large as its value
   const few = Boolean(numbers[0]);
   const backs = slots.map((slot) => (slot.matches(".mg-of-grad") || leads ? lead : 0));

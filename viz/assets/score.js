@@ -33,7 +33,7 @@ const [NUMBERED, OVERLAPPED] = [7.6, 0.53]; // and of one with a number that lie
 const SMALL_NUMBER = 11; // pixels of the letters of a number beside its mark
 const [LETTERS_OF_MARK, HALF_HIGH] = [[12, SMALL_NUMBER], 0.375]; // pixels of a number in a mark, and of them from its middle to its top: its corners lie in the circle, too
 const [LARGER_MARK, OF_ROW] = [1.5, 0.6]; // times as large as others a mark may be for its number, and of its row
-const [BESIDE, HALO] = [3, 1]; // pixels from a mark to its number where that is beside it; and around the number
+const [BESIDE, HALO, LOWERED] = [3, 1, 2]; // pixels from a mark to its number where that is beside it; around the number; and below the middle of two rows one that is added
 const DOT = 4; // pixels of a mark's radius; smaller ones are dots
 const JOINED = 15; // pixels between dots of a row that are one band, as those of steps in a row are
 const [BAND, BAND_EDGE] = [11, 2.5]; // pixels that it is high, at most; and that a dot is larger that was built and ran at once
@@ -524,8 +524,9 @@ function compose({ rest, lines, past }, { rows, lives, phases, plan, columns }, 
     if (drawnLarge(note)) at.own.set(note, numberOf(note, notes, at, data));
   }
   if (!columns) numbersBeside(notes, at);
+  addends(at, [...lines.querySelectorAll(".mg-stairs")], data);
   for (const note of notes) if (note[4] !== "gradient" && !hidden(note, at)) mark(note, at, past, data);
-  at.largest = Math.max(at.radius, ...[...at.own.values()].map(({ text, radius, beside }) => radius + (beside ? BESIDE + HALO + measured(text, SMALL_NUMBER) : 0)));
+  at.largest = Math.max(at.radius, ...[...at.own.values()].map(({ text, radius, beside, added }) => radius + (beside || added ? BESIDE + HALO + measured(added?.text ?? text, SMALL_NUMBER) : 0)));
 }
 
 /** The pairs of nodes that an arrow joins. @type {WeakMap<object, Set<string>>} */
@@ -725,12 +726,30 @@ function numbersBeside(notes, at) {
     if (!own.text || own.font || at.row < SMALLEST) continue;
     const [x, y] = middle(note, at);
     const wide = measured(own.text, SMALL_NUMBER) + HALO;
-    const spans = [1, -1].map((side) => [side, x + side * (own.radius + BESIDE) - (side < 0 ? wide : 0)]);
-    const [side, from] = spans.find(([, left]) => left > at.left && left + wide < at.wide && taken.every(([a, b, row]) => row !== note[1] || left > b || left + wide < a)
-      && circles.every(({ note: other, place: [u, v], radius }) => other === note || u + radius < left || u - radius > left + wide || Math.abs(v - y) > radius + SMALL_NUMBER / 2)) ?? [0, 0];
+    const sum = /\d\+/.test(own.text); // of the rounds of a loop: above the line of its row
+    const level = sum ? y - at.row / 2 : y;
+    const spans = [1, -1].map((side) => [side, x + side * (own.radius + (sum ? 0 : BESIDE)) - (side < 0 ? wide : 0)]);
+    const [side, from] = spans.find(([, left]) => left > at.left && left + wide + BESIDE_MARKS + FROM_EDGE < at.wide && taken.every(([a, b, row]) => row !== note[1] || left > b || left + wide < a)
+      && circles.every(({ note: other, place: [u, v], radius }) => other === note || u + radius < left || u - radius > left + wide || Math.abs(v - level) > radius + SMALL_NUMBER / 2)) ?? [0, 0];
     own.beside = side;
     if (side) taken.push([from, from + wide, note[1]]);
-    else if (/\d\+/.test(own.text)) Object.assign(own, { text: "Σ", font: SMALL_NUMBER }); // of the rounds of a loop
+    if (sum) Object.assign(own, { text: side ? own.text : "Σ", font: SMALL_NUMBER });
+  }
+}
+
+/** What is added to a gradient is below its line, before the sum, where neither a mark nor a line is. @param {Place} at @param {Element[]} ways @param {Scored} data */
+function addends(at, ways, { edges = {}, frames }) {
+  for (const [note, own] of at.own) {
+    const sent = Object.entries(/** @type {Partial<Frame>} */ (frames[note[0]]).flows ?? {}).find(([id]) => note[3].includes(edges[id]?.[0]))?.[1];
+    if (note[2] !== "gradient" || !own.font || own.beside || !sent || typeof sent === "string" || !sent.before || !/^-?[\d.]+$/.test(sent.value)) continue;
+    const text = sent.value.replace(/^(?=\d)/, "+");
+    const [wide, half, [x, y]] = [measured(text, SMALL_NUMBER), SMALL_NUMBER / 2 - HALO, middle(note, at)];
+    const circles = [...at.own].map(([other, { radius }]) => [...middle(other, at), radius]);
+    const low = y + at.row / 2 + LOWERED;
+    const free = (/** @type {number} */ end) => [end - wide, end - wide / 2, end].every((u) => [-half, 0, half].map((more) => new DOMPoint(u, low + more)).every((point) => (
+      circles.every(([cx, cy, radius]) => Math.hypot(cx - point.x, cy - point.y) > radius + HALO) && !ways.some((way) => way instanceof SVGGeometryElement && way.isPointInStroke(point)))));
+    const end = [1, 0.8, 0.6, 0.4, 0.2, 0].map((part) => x - part * own.radius).find(free);
+    if (end) own.added = { text, x: end, y: low + 4 };
   }
 }
 
@@ -754,18 +773,19 @@ function mark(note, at, parent, data) {
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${known?.bad ? " mg-note-bad" : ""}` }, parent);
   const inner = ringed(note, at);
   const around = inner && at.radius <= DOUBLE ? (at.radius < NUMBERED ? 0.6 : 1.2) : 0;
-  const { text, font, radius, beside } = at.own.get(note) ?? { text: "", font: 0, radius: Math.min(CONSTANT, at.radius), beside: 0 };
+  const { text, font, radius, beside, added } = at.own.get(note) ?? { text: "", font: 0, radius: Math.min(CONSTANT, at.radius), beside: 0 };
   shape("circle", { cx, cy, r: radius + around }, g);
   const within = radius - inner;
   if (inner) shape("circle", { cx, cy, r: within }, g);
   if (at.radius < (inner ? DOUBLE : DASHED)) g.classList.add("mg-plain");
-  if (beside) shape("text", { class: `mg-small-number mg-beside mg-beside-${beside > 0 ? "right" : "left"}`, x: cx + beside * (radius + around + BESIDE), y: cy + 4 }, g).textContent = text;
-  if (!drawnLarge(note) || !known || beside) return;
+  if (beside) shape("text", { class: `mg-small-number mg-beside mg-beside-${beside > 0 ? "right" : "left"}`, x: cx + beside * (radius + (font ? 0 : around + BESIDE)), y: cy + 4 - (font ? at.row / 2 : 0) }, g).textContent = text;
+  if (added) shape("text", { class: "mg-small-number mg-beside mg-beside-left", x: added.x, y: added.y }, g).textContent = added.text;
+  if (!drawnLarge(note) || !known || (beside && !font)) return;
   const tensor = at.radius < COLOURED ? "" : coded(data, known).replace(/^\w/, "c"); // bars would be too low
   const colours = known.grid ? tensor : ""; // many cells would be too small
   g.classList.toggle("mg-mute", !tensor && !font);
   if (colours) {
     const inside = shape("g", { class: "mg-svg mg-colours", transform: `translate(${cx - within} ${cy - within})` }, g);
     shape("g", { class: `mg-swatch mg-of-${kind === "gradient" ? "grad" : "value"}` }, inside).innerHTML = swatch(colours, 2 * within, 2 * within);
-  } else if (font) shape("text", { x: cx, y: cy + 4, ...(font < LETTERS_OF_MARK[0] ? { class: "mg-small-number" } : {}) }, g).textContent = text;
+  } else if (font) shape("text", { x: cx, y: cy + 4, ...(font < LETTERS_OF_MARK[0] ? { class: "mg-small-number" } : {}) }, g).textContent = beside ? "Σ" : text;
 }

@@ -144,12 +144,11 @@ class Card:
         """The rows that there is room for, from the top, and how high each is."""
         room, high = self.room, ROWS_HIGH
         bare = room.swatch or room.low > 1 + (self.kind != "group" or bool(self.shape))
-        found = {} if room.low and bare and not room.origin else {"head": high["head"]}
+        said = room.origin or (self.node.cells and self.node.sign)  # what else is in it
+        found = {} if room.low and bare and not said else {"head": high["head"]}
         found["main"] = high["main"]
         if room.swatch:  # its shape is beside it
-            found["main"] = PICTURED["main"]
-            if room.cells > 1 and not room.value:
-                found["main"] += SECOND
+            found["main"] = PICTURED["main"] + SECOND * (room.cells > 1 and not room.value)
             found |= {"value": PICTURED["numbers"]} if room.value else {}
         if self.node.cells:
             found["cells"] = high["cells"]
@@ -200,12 +199,13 @@ class Card:
         across = 30 * room.compact if many else columns * max(least, LETTER * across + 8)
         name = BOLD * wide(self.sign.rpartition(".")[2] if room.compact < 3 else self.sign, SMALL)
         leads = room.compact == 1 and name < SHORT and room.swatch and not self.node.cells
-        line = LINE + 4 * (room.compact == 2)  # a phone shows it smaller
-        above, line, before = (4, LINE, name + 7) if leads else (NAMED, line, DEL * room.back)
+        line = LINE + 4 * (room.compact == 2) + 2 * (lines > 1)  # a phone shows it smaller
+        above, before = (4, name + 7) if leads else (NAMED, DEL * room.back)
         if not room.swatch:
             below = wide("∂ ", SMALL) + LETTER * BOLD * room.gradient  # the line of its gradient
             across, line, before = GAP + max(name + LETTER * room.value, below), PLAIN - 2, 0
-        high = above + (line * lines + 2) * (1 + room.back) + bool(self.node.cells) * CELLED
+        cells = CELLED * (1 + bool(self.node.sign)) if self.node.cells else 0
+        high = above + (line * lines + 2) * (1 + room.back) + cells
         wider = max(name + 6, across + before, min(len(self.node.cells), FEW) * CELL[0] + 2 * PAD)
         return 2 * round(wider / 2 + 3), 2 * round(high / 2), leads
 
