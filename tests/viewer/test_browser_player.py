@@ -966,7 +966,7 @@ def test_what_repeats_is_seen_in_the_last_cells_of_a_strip_and_in_its_bars(
     turns = [row for _, row in sorted((float(x), end.split("H")[0]) for x, end in run)]
     assert all(one != other for one, other in pairwise(turns[:ends])), "which take turns"
     times = page.locator(".mg-times")
-    said = ["× 50", "× 50", "··· × 50 ···", "··· × 50 ···", "··· × 51 ···"]
+    said = ["··· × 50 ···", "··· × 50 ···", "··· × 51 ···", "× 50", "× 50"]
     assert sorted(times.all_text_contents()) == said, "the input gets one more"
     plates = page.locator(".mg-times-plate")
     for k in range(len(said)):  # no number lies on the seam of two colours
