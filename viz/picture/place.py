@@ -44,7 +44,7 @@ class Places:
     further: dict[str, tuple[Box, ...]] = field(default_factory=dict)  # of a frame in several rows
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def places(source: str) -> Places | None:
     """Lay out DOT text; the same text is laid out once. None, if it takes the engine too long.
 
