@@ -36,6 +36,7 @@ in_c = pytest.mark.compiler
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
 
 
+@examples(100)
 @given(recipes(), st.booleans())
 def test_random_graphs_give_what_the_reference_gives(recipe: Recipe, optimize: bool) -> None:
     as_the_reference(recipe, optimize, "numpy")
@@ -62,6 +63,7 @@ def as_the_reference(recipe: Recipe, optimize: bool, executor: str) -> None:
     same(program(feeds), kept)
 
 
+@examples(100)
 @given(recipes())
 def test_the_reference_executor_runs_optimised_graphs(recipe: Recipe) -> None:
     graph = recipe.graph()

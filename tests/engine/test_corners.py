@@ -6,11 +6,13 @@ first two again.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 
 import minigrad as mg
 from minigrad.interop.jax.primitives import NAMED, PRIMITIVES
@@ -83,35 +85,36 @@ OURS: dict[str, tuple[Any, list[Any], list[float]]] = {
 }
 
 
-@pytest.mark.parametrize("name", FROM_TORCH)
-def test_slopes_of_operators_that_are_read_from_torch(name: str) -> None:
-    same_in_both_modes(*FROM_TORCH[name])
+SLOPES = {
+    (source, name): row
+    for source, table in (("torch", FROM_TORCH), ("jax", FROM_JAX), ("ours", OURS))
+    for name, row in table.items()
+}
 
 
-@pytest.mark.parametrize("name", FROM_JAX)
-def test_slopes_of_operators_that_are_read_from_jax(name: str) -> None:
-    same_in_both_modes(*FROM_JAX[name])
-
-
-@pytest.mark.parametrize("name", OURS)
-def test_slopes_of_our_own(name: str) -> None:
-    same_in_both_modes(*OURS[name])
-
-
-def same_in_both_modes(f: Any, values: list[Any], expected: list[float]) -> None:
-    """The slopes of the first operand, from the tape and from a graph as each executor runs it."""
-    arrays = [np.asarray(v, np.float32) for v in values]
-    first, *others = arrays
-    x = mg.tensor(first, requires_grad=True)
-    f(x, *map(mg.tensor, others)).sum().backward()
-    np.testing.assert_allclose(x.grad.data, expected, rtol=1e-6)
+@functools.cache
+def in_graphs() -> list[dict[tuple[str, str], Any]]:
+    """All slopes from one graph, which is compiled once, as each executor runs it."""
+    feeds, slopes = {}, []
     with mg.Graph():
-        node = mg.placeholder("x", shape=first.shape)
-        [slope] = mg.gradients(mg.sum(f(node, *map(mg.constant, others))), [node])
-        graph = mg.build_graph(node, slope)
-    feed = {node: first}
-    for found in (mg.run(graph, feed), graph.compile()(feed), graph.compile(executor="c")(feed)):
-        np.testing.assert_array_equal(found, x.grad.data)
+        for f, values, _ in SLOPES.values():
+            first, *others = (np.asarray(v, np.float32) for v in values)
+            x = mg.placeholder(None, shape=first.shape)
+            slopes += mg.gradients(mg.sum(f(x, *map(mg.constant, others))), [x])
+            feeds[x] = first
+        graph = mg.build_graph([*feeds], slopes)
+    runs = mg.run(graph, feeds), graph.compile()(feeds), graph.compile(executor="c")(feeds)
+    return [dict(zip(SLOPES, found, strict=True)) for found in runs]
+
+
+@each(SLOPES)
+def test_slopes_from_the_tape_and_from_each_executor(source: str, name: str) -> None:
+    f, values, expected = SLOPES[source, name]
+    x, *others = (mg.tensor(np.asarray(v, np.float32), requires_grad=True) for v in values)
+    f(x, *(other.detach() for other in others)).sum().backward()
+    np.testing.assert_allclose(x.grad.data, expected, rtol=1e-6)
+    for found in in_graphs():
+        np.testing.assert_array_equal(found[source, name], x.grad.data)
 
 
 def test_a_bound_that_is_not_a_number_is_not_hidden() -> None:

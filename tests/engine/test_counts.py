@@ -279,6 +279,7 @@ def test_an_optimizer_written_for_arrays_tells_what_it_assigns() -> None:
 # ---- To listen changes nothing ------------------------------------------------------------------
 
 
+@pytest.mark.cases(10)
 @every_model
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_who_listens_gets_the_same_bits(make: type[Model], optimizer: str) -> None:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import covering
 import numpy as np
 import pytest
 from covering import each, pairs
+from directions import check_gradients
 
 import minigrad as mg
 from minigrad import core
@@ -108,6 +110,15 @@ def dtypes(op: Op) -> Iterator[Any]:
             yield dtype
 
 
+def in_turn(op: Op, sample: Sample, dtypes: Iterable[Any]) -> list[tuple[Any, str]]:
+    """Pair data types with forms: the first sample meets every form, the others take turns."""
+    place = next((i for i, s in enumerate(op.samples) if s.attrs is sample.attrs), 0)
+    if covering.thorough or not place:
+        return pairs(dtypes, FORMS)
+    forms = itertools.islice(itertools.cycle(FORMS), place % len(FORMS), None)
+    return [*zip(dtypes, forms, strict=False)]
+
+
 def kernel_operands(op: Op, operands: list[Any]) -> list[Any]:
     """Operands as the kernel gets them: in the data type the operator works in."""
     return core.unify(op, list(operands), core.cast_array)
@@ -185,7 +196,7 @@ def kernel_writes_where_it_is_told(op: Op, sample: Sample) -> None:
 
 @check
 def eager_equals_static(op: Op, sample: Sample) -> None:
-    for dtype, form in pairs(dtypes(op), FORMS):
+    for dtype, form in in_turn(op, sample, dtypes(op)):
         operands = draw(sample, dtype)
         expected, _ = eager(op, operands, sample.attrs)
         same_bits(op(*operands, **sample.attrs), expected.data, f"{op}: arrays against tensors")
@@ -287,7 +298,7 @@ def operands_are_stretched(op: Op, sample: Sample) -> None:
 
 @check
 def eager_gradients_equal_static(op: Op, sample: Sample) -> None:
-    for dtype, form in pairs(FLOATS, FORMS):
+    for dtype, form in in_turn(op, sample, FLOATS):
         operands = draw(sample, dtype)
         wants = ruled(op, operands)
         if not wants or (form == "unknown" and op.name in RANK_NEEDED):
@@ -319,7 +330,7 @@ def gradients_of_both_orders_are_right(op: Op, sample: Sample) -> None:
             values[i] = x
         return op(*values, **sample.attrs)
 
-    mg.check_grads(f, *[operands[i] for i in wants], order=2)
+    check_gradients(f, *[operands[i] for i in wants])
 
 
 @check
@@ -371,8 +382,8 @@ def views_are_taken_like_contiguous_arrays(op: Op, sample: Sample) -> None:
 def nothing_goes_in_nothing_comes_out(op: Op, sample: Sample) -> None:
     """Zero-size operands: the same in both modes, forward and backward."""
     nothing = empty(sample)
-    if not fits(op, nothing):
-        return  # that some sample does fit is tested below
+    if nothing.shapes == sample.shapes or not fits(op, nothing):
+        return  # the other checks had it; that some sample does fit is tested below
     rules_agree_with_kernel(op, nothing)
     kernel_writes_where_it_is_told(op, nothing)
     eager_equals_static(op, nothing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -44,6 +45,7 @@ print(sorted(op.name for op in mg.REGISTRY.values() if prepared(op)))
 """
 
 
+@functools.cache
 def step(plain: str | None) -> list[str]:
     """What the step prints in a fresh process, with that value of MINIGRAD_PLAIN."""
     given = {k: v for k, v in os.environ.items() if k != "MINIGRAD_PLAIN"}

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covering import each
+from covering import each, examples
+from directions import check_gradients
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -143,6 +144,7 @@ def keys(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[Any, ...]]:
     return shape, tuple(key)
 
 
+@examples(100)
 @given(keys())
 def test_any_key_gives_what_numpy_gives(case: tuple[tuple[int, ...], tuple[Any, ...]]) -> None:
     shape, key = case
@@ -159,6 +161,7 @@ def test_any_key_gives_what_numpy_gives(case: tuple[tuple[int, ...], tuple[Any, 
             assert form != shape or node.shape == expected.shape
 
 
+@examples(100)
 @given(keys())
 def test_the_gradient_goes_back_to_where_the_elements_came_from(
     case: tuple[tuple[int, ...], tuple[Any, ...]],
@@ -180,7 +183,7 @@ def test_the_gradient_goes_back_to_where_the_elements_came_from(
 
 @each(LISTED)
 def test_gradients_of_both_orders(shape: tuple[int, ...], key: Any) -> None:
-    mg.check_grads(lambda x: x[key] ** 3, numbers(*shape) / 7, order=2)
+    check_gradients(lambda x: x[key] ** 3, numbers(*shape) / 7)
 
 
 # ---- Symbolic positions ---------------------------------------------------------------------
@@ -308,7 +311,7 @@ def test_take_is_that_of_numpy(axis: int, indices: Any) -> None:
     expected = np.take(array, chosen, axis)
     np.testing.assert_array_equal(mg.take(array, chosen, axis), expected)
     np.testing.assert_array_equal(mg.take(mg.tensor(array), chosen, axis=axis).data, expected)
-    mg.check_grads(lambda x: mg.take(x, chosen, axis) ** 2, array, order=2)
+    check_gradients(lambda x: mg.take(x, chosen, axis) ** 2, array)
 
 
 def test_gather_takes_one_element_for_each_place() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bits import same_bits
+from covering import examples
 from hypothesis import given
 from random_graphs import Recipe, recipes
 
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("own_graph")
 OFTEN = 4  # a body is planned when its shapes come for the second time
 
 
+@examples(100)
 @given(recipes(everything=True))
 def test_planned_bodies_change_no_bit(recipe: Recipe) -> None:
     with mg.Graph():

@@ -229,6 +229,7 @@ def test_a_call_is_differentiated_at_once_while_another_function_is_traced() -> 
     assert scaled(mg.tensor(1.0)).item() == 12
 
 
+@pytest.mark.cases(16)
 @pytest.mark.parametrize("shape", [(4,), (1, 4), (3, 4), (2, 1, 4)])
 @pytest.mark.parametrize("seed", range(8))
 def test_random_functions_on_random_graphs(shape: tuple[int, ...], seed: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covering import each
+from covering import each, pairs
 from test_every_op import EFFECTS, draw
 
 import minigrad as mg
@@ -37,12 +37,12 @@ SINGLY = {
 }
 
 
-def cases(op: Op) -> Iterator[tuple[Sample, tuple[bool, ...]]]:
-    """Each sample, and each choice of operands that all samples share."""
-    for sample in op.samples:
+def choices(samples: Sequence[Sample]) -> Iterator[tuple[Sample, tuple[bool, ...]]]:
+    """Each sample, with choices of operands that all samples share."""
+    shared_ones = itertools.product((False, True), repeat=min(len(samples[0].shapes), 3))
+    for sample, shared in pairs(samples, shared_ones):
         count = len(sample.shapes)
-        for shared in itertools.product((False, True), repeat=min(count, 3)):
-            yield sample, shared + (False,) * (count - len(shared))
+        yield sample, (*shared, *(False,) * count)[:count]
 
 
 def results(
@@ -82,7 +82,7 @@ def results(
 def test_samples_together_equal_samples_one_by_one(name: str, dtype: Any) -> None:
     op = REGISTRY[name]
     tolerance = 1e-5 if dtype is np.float32 else 1e-12
-    for sample, shared in cases(op):
+    for sample, shared in choices(op.samples):
         values, gradients, _ = results(op, sample, shared, dtype, lazy=False)
         found, slopes, _ = results(op, sample, shared, dtype, lazy=True)
         for a, b in zip(found, values, strict=True):
@@ -100,12 +100,10 @@ def test_samples_together_equal_samples_one_by_one(name: str, dtype: Any) -> Non
 @each(OPERATORS)
 def test_what_can_run_as_one_does(name: str) -> None:
     op = REGISTRY[name]
-    ways = set()
-    for sample, shared in cases(op):
-        _, _, log = results(op, sample, shared, np.float32, lazy=True)
-        ways |= {(e.node.how, e.node.size) for e in log.of_kind("group") if e.op is op}
     expected = "one by one" if name in SINGLY else "batched"
-    assert (expected, 3) in ways
+    logs = (results(op, *case, np.float32, lazy=True)[2] for case in choices(op.samples))
+    groups = (e.node for log in logs for e in log.of_kind("group") if e.op is op)
+    assert any((group.how, group.size) == (expected, 3) for group in groups)
     assert rules.has_rule(op) == (name not in SINGLY)
 
 
@@ -195,17 +193,16 @@ ROWS: list[tuple[str, list[Sample]]] = [
 @pytest.mark.parametrize(("name", "samples"), ROWS)
 def test_samples_with_a_first_axis_of_length_1(name: str, samples: list[Sample]) -> None:
     op = REGISTRY[name]
-    for sample in samples:
-        for shared in itertools.product((False, True), repeat=len(sample.shapes)):
-            values, gradients, _ = results(op, sample, shared, np.float64, lazy=False)
-            found, slopes, _ = results(op, sample, shared, np.float64, lazy=True)
-            for a, b in zip(found, values, strict=True):
-                assert (a.shape, a.dtype) == (b.shape, b.dtype), (sample, shared)
+    for sample, shared in choices(samples):
+        values, gradients, _ = results(op, sample, shared, np.float64, lazy=False)
+        found, slopes, _ = results(op, sample, shared, np.float64, lazy=True)
+        for a, b in zip(found, values, strict=True):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype), (sample, shared)
+            np.testing.assert_allclose(a, b, 1e-12, 1e-12)
+        for a, b in zip(slopes, gradients, strict=True):
+            assert (a is None) == (b is None)
+            if a is not None:
                 np.testing.assert_allclose(a, b, 1e-12, 1e-12)
-            for a, b in zip(slopes, gradients, strict=True):
-                assert (a is None) == (b is None)
-                if a is not None:
-                    np.testing.assert_allclose(a, b, 1e-12, 1e-12)
 
 
 def test_rows_are_multiplied_and_added_without_a_change_of_shape() -> None:

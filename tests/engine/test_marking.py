@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import examples
 from hypothesis import given
 from random_graphs import Recipe, recipes
 from test_compiled import same
@@ -23,6 +24,7 @@ def marked(f: Any, shape: Any = (6, 4), before: Any = ()) -> dict[str, str]:
     return {node.name: operand.name for node, operand in graph.in_place.items()}
 
 
+@examples(100)
 @given(recipes())
 def test_marks_change_no_bit_and_need_no_more_memory(recipe: Recipe) -> None:
     graph = recipe.graph(gradients=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -148,8 +149,8 @@ ACCURACY = {"Exp": 2, "Log": 2, "Tanh": 2, "Sigmoid": 3}
 
 @pytest.mark.parametrize("name", ACCURACY)
 def test_polynomials_are_as_accurate_as_they_say(name: str) -> None:
-    bits = np.random.default_rng(0).integers(0, 1 << 32, 1 << 20, dtype=np.uint32)
-    near = np.random.default_rng(1).uniform(-20, 20, 1 << 18).astype(np.float32)
+    bits = np.random.default_rng(0).integers(0, 1 << 32, 1 << 18, dtype=np.uint32)
+    near = np.random.default_rng(1).uniform(-20, 20, 1 << 16).astype(np.float32)
     x = np.concatenate([bits.view(np.float32), near])
     node = REGISTRY[name](mg.placeholder("x", (None,)))
     kernel = kernels.kernel(node, [spec_of(x)], [spec_of(x)])
@@ -232,21 +233,20 @@ def test_open_lengths_need_no_second_compilation(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("flips", [(a, b) for a in (False, True) for b in (False, True)])
-def test_small_products_with_what_follows(
-    dtype: str, flips: tuple[bool, bool], in_numpy: list[str]
-) -> None:
-    a = mg.placeholder("a", (None, 5), dtype)
-    b = mg.placeholder("b", (9, 5) if flips[1] else (5, 9), dtype)
-    if flips[0]:
-        a = mg.placeholder("a", (5, 6), dtype)
+def test_small_products_with_what_follows(dtype: str, in_numpy: list[str]) -> None:
     c, d = mg.placeholder("c", (9,), dtype), mg.placeholder("d", (6, 1), dtype)
-    product = REGISTRY["MatMul"](a, b, transpose_a=flips[0], transpose_b=flips[1])
-    graph = mg.build_graph([a, b, c, d], mg.relu(product + c) * d)
-    feeds = feeds_of(a, b, c, d)
-    found, expected = graph.compile(executor="c")(feeds), mg.run(graph, feeds)
+    inputs, flips, outputs = [c, d], [*itertools.product((False, True), repeat=2)], []
+    for flip_a, flip_b in flips:
+        a = mg.placeholder("a", (5, 6) if flip_a else (None, 5), dtype)
+        b = mg.placeholder("b", (9, 5) if flip_b else (5, 9), dtype)
+        product = REGISTRY["MatMul"](a, b, transpose_a=flip_a, transpose_b=flip_b)
+        inputs += [a, b]
+        outputs.append(mg.relu(product + c) * d)
+    graph, feeds = mg.build_graph(inputs, outputs), feeds_of(*inputs)
     near = 2e-6 if dtype == "float32" else 1e-14
-    np.testing.assert_allclose(found, expected, rtol=near, atol=near * np.abs(expected).max())
+    found, expected = graph.compile(executor="c")(feeds), mg.run(graph, feeds)
+    for flip, f, e in zip(flips, found, expected, strict=True):
+        np.testing.assert_allclose(f, e, near, near * np.abs(e).max(), err_msg=str(flip))
     assert not in_numpy
 
 
@@ -262,18 +262,18 @@ def test_large_products_are_left_to_blas_and_those_of_whole_numbers_to_numpy() -
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (1, 2), (0, 1)])
-@pytest.mark.parametrize("keepdims", [False, True])
-def test_sums_along_axes(axis: Any, keepdims: bool, in_numpy: list[str]) -> None:
+def test_sums_along_axes(axis: Any, in_numpy: list[str]) -> None:
     x, k = mg.placeholder("x", (None, 33, 4)), mg.placeholder("k", (None, 33, 4), mg.int64)
-    options = {"axis": axis, "keepdims": keepdims}
-    graph = mg.build_graph(
-        [x, k], [mg.sum(x, **options), mg.mean(x, **options), mg.sum(k, **options)]
-    )
+    sums = [
+        (f(of, axis=axis, keepdims=keepdims), near)
+        for keepdims in (False, True)
+        for f, of, near in ((mg.sum, x, 2e-5), (mg.mean, x, 2e-6), (mg.sum, k, 0))
+    ]
+    graph = mg.build_graph([x, k], [y for y, _ in sums])
     feeds = feeds_of(x) | {k: np.arange(6 * 33 * 4).reshape(6, 33, 4)}
     found, expected = graph.compile(executor="c")(feeds), mg.run(graph, feeds)
-    np.testing.assert_allclose(found[0], expected[0], rtol=2e-6, atol=2e-5)
-    np.testing.assert_allclose(found[1], expected[1], rtol=2e-6, atol=2e-6)
-    np.testing.assert_array_equal(found[2], expected[2])
+    for (y, near), f, e in zip(sums, found, expected, strict=True):
+        np.testing.assert_allclose(f, e, 2e-6 if near else 0, near, err_msg=repr(y))
     assert not in_numpy
 
 
@@ -510,7 +510,7 @@ def chain(n: int, kind: str = "one kernel", optimize: bool = False) -> Any:
 @pytest.mark.parametrize("kind", STEPS)
 def test_to_prepare_a_program_takes_time_for_each_node(kind: str, optimize: bool) -> None:
     counts = []
-    for n in (200, 800):
+    for n in (100, 400):
         calls = itertools.count()
         sys.setprofile(lambda *about, calls=calls: next(calls))
         try:
@@ -609,6 +609,23 @@ def files(home: Path) -> list[Path]:
     return sorted(home.iterdir())
 
 
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with what `tried` needs, to be copied."""
+    folder = tmp_path_factory.mktemp("tried") / "cache"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "location", lambda: folder)
+        forget(patch)
+        tried()
+    return folder
+
+
+@pytest.fixture
+def filled(home: Path, compiled_once: Path) -> Path:
+    shutil.copytree(compiled_once, home)
+    return home
+
+
 def test_the_second_process_does_not_compile(
     home: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -622,10 +639,11 @@ def test_the_second_process_does_not_compile(
 
 @pytest.mark.parametrize("damage", ["cut", "bit", "empty", "exchanged"])
 def test_a_damaged_file_is_compiled_anew(
-    home: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch, damage: str
+    filled: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     expected = tried()
-    (path,) = files(home)
+    assert not compilations
+    (path,) = files(filled)
     content = path.read_bytes()
     half = len(content) // 2
     bit = content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
@@ -634,16 +652,16 @@ def test_a_damaged_file_is_compiled_anew(
     path.write_bytes(harmful[damage])
     forget(monkeypatch)
     np.testing.assert_array_equal(tried(), expected)
-    assert len(compilations) == 2
-    assert [p.read_bytes() for p in files(home)] == [content]
+    assert len(compilations) == 1
+    assert [p.read_bytes() for p in files(filled)] == [content]
 
 
 @pytest.mark.parametrize("content", ["another library", "no library"])
 def test_a_library_without_the_function_is_used_once_and_compiled_anew(
-    content: str, home: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
+    content: str, filled: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = tried()
-    (path,) = files(home)
+    (path,) = files(filled)
     strange = b"no library"
     if content == "another library":
         strange = compiler.find_compiler().library("int other(void) { return 1; }")  # type: ignore[union-attr]
@@ -654,7 +672,7 @@ def test_a_library_without_the_function_is_used_once_and_compiled_anew(
     forget(monkeypatch)
     np.testing.assert_array_equal(tried(), first)
     assert len(compilations) == 1
-    assert files(home) == [path]
+    assert files(filled) == [path]
     assert wrong is not None
 
 
@@ -703,25 +721,25 @@ def test_the_folder_is_private(home: Path) -> None:
 @windows
 @pytest.mark.parametrize("wrong", ["mode", "link", "owner", "file"])
 def test_a_folder_that_is_not_the_users_alone_is_not_used(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
     expected = tried()
     if wrong == "mode":
-        home.chmod(0o755)
+        filled.chmod(0o755)
     elif wrong == "link":
-        home.rename(tmp_path / "elsewhere")
-        home.symlink_to(tmp_path / "elsewhere")
+        filled.rename(tmp_path / "elsewhere")
+        filled.symlink_to(tmp_path / "elsewhere")
     elif wrong == "owner":
         monkeypatch.setattr(os, "getuid", lambda: 12345)
     else:
-        home.rename(tmp_path / "elsewhere")
-        home.write_text("")
+        filled.rename(tmp_path / "elsewhere")
+        filled.write_text("")
     forget(monkeypatch)
     looked: list[Path] = []
     read = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda p: looked.append(p) or read(p))
     np.testing.assert_array_equal(tried(), expected)
-    assert not [p for p in looked if home in p.parents]
+    assert not [p for p in looked if filled in p.parents]
 
 
 def test_old_files_go(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -802,9 +820,9 @@ def test_processes_may_compile_at_once(tmp_path: Path) -> None:
     start: Callable[[], Any] = lambda: subprocess.Popen(  # noqa: E731
         [sys.executable, "-c", AT_ONCE], env=environment, stdout=subprocess.PIPE, text=True
     )
-    running = [start() for _ in range(3)]
+    running = [start() for _ in range(2)]
     said = {p.communicate(timeout=120)[0] for p in running}
-    assert [p.returncode for p in running] == [0, 0, 0]
+    assert [p.returncode for p in running] == [0, 0]
     assert len(said) == 1
     made = [p for p in tmp_path.rglob("*") if p.is_file()]
     assert {p.suffix for p in made} == {compiler.SUFFIX}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import examples
 from hypothesis import given
 from random_graphs import Recipe, recipes
 
@@ -28,6 +29,7 @@ def ids(nodes: Any) -> list[int]:
     return [id(node) for node in nodes]
 
 
+@examples(100)
 @given(recipes())
 def test_what_the_plan_says_is_what_the_executor_has(recipe: Recipe) -> None:
     for optimize in (False, True):
@@ -44,6 +46,7 @@ def test_what_the_plan_says_is_what_the_executor_has(recipe: Recipe) -> None:
             assert array.ctypes.data % 64 == 0
 
 
+@examples(100)
 @given(recipes())
 def test_values_that_share_memory_do_not_live_together(recipe: Recipe) -> None:
     for optimize in (False, True):
@@ -56,6 +59,7 @@ def test_values_that_share_memory_do_not_live_together(recipe: Recipe) -> None:
                     assert one.end < two.start or taken
 
 
+@examples(100)
 @given(recipes())
 def test_no_result_lies_in_the_arena(recipe: Recipe) -> None:
     for optimize in (False, True):
@@ -88,6 +92,7 @@ def test_training_keeps_the_order_built_where_depth_first_would_keep_more() -> N
     assert ids(program.bound.layout.order) == ids(program.graph.nodes)
 
 
+@examples(100)
 @given(recipes())
 def test_depth_first_is_an_order(recipe: Recipe) -> None:
     graph = recipe.graph(gradients=True)
@@ -230,6 +235,7 @@ def test_a_run_that_fails_gives_its_arena_back() -> None:
     assert kinds[-1] == "released"
 
 
+@examples(100)
 @given(recipes())
 def test_no_buffer_is_taken_while_it_is_in_use(recipe: Recipe) -> None:
     """The most that lives at once, by what the run tells, is what the plan calls its peak."""
@@ -290,6 +296,7 @@ def first_fit(lives: Any, sizes: Any) -> dict[Any, int]:
     return offsets
 
 
+@examples(100)
 @given(recipes())
 def test_a_program_runs_where_another_planner_lays_its_values(recipe: Recipe) -> None:
     graph, feeds = recipe.graph(gradients=True), recipe.feeds()

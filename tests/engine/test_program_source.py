@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
@@ -44,6 +45,7 @@ def as_written(program: Any, feeds: dict[str, Any], times: int = 2) -> None:
             same([variables[names[v]]], [value])
 
 
+@examples(100)
 @given(recipes(), st.booleans(), st.sampled_from(EXECUTORS))
 def test_random_graphs_run_as_written(recipe: Recipe, optimize: bool, executor: str) -> None:
     program = recipe.graph(gradients=True).compile(optimize=optimize, executor=executor)
