@@ -476,7 +476,7 @@ def test_a_part_that_stays_is_painted_once_for_the_whole_film(
 
     monkeypatch.setattr(Layers, "layer", layer)
     y = mg.tensor(0.5, requires_grad=True, name="x")
-    for _ in range(6):
+    for _ in range(4):
         y = mg.tanh(y)
     made = viz.animate(y, language="en")
     frames = opened(made.save(tmp_path / "x.gif")).n_frames

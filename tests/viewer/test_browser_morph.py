@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 import views
-from examples import digits
 from looks import at_each_step, speak
 
 import minigrad as mg
-import viz
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene
 from viz.picture.picture import picture
@@ -226,13 +224,8 @@ FOLDED = """async () => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def layers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return viz.step(digits()[0]).save(tmp_path_factory.mktemp("layers") / "layers.html")
-
-
-def unfolding(page: Page, layers: Path) -> None:
-    page.goto(layers.as_uri())
+def unfolding(page: Page) -> None:
+    page.goto(views.saved("step layers").as_uri())
     page.locator(".mg-player").focus()
     page.keyboard.press("End")
     page.get_by_role("button", name="linear1").click()
@@ -240,8 +233,8 @@ def unfolding(page: Page, layers: Path) -> None:
     page.evaluate(DONE)
 
 
-def test_a_group_opens_and_folds_by_moving_what_is_in_both(layers: Path, moving: Page) -> None:
-    unfolding(moving, layers)
+def test_a_group_opens_and_folds_by_moving_what_is_in_both(moving: Page) -> None:
+    unfolding(moving)
     opening, folding = moving.evaluate(FOLDED), moving.evaluate(FOLDED)
     (group,) = opening["before"].keys() - opening["after"].keys()
     inside = opening["after"].keys() - opening["before"].keys()
@@ -264,9 +257,9 @@ def far(one: list[float], other: list[float]) -> float:
     return sum(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
-def test_folding_moves_nothing_for_who_asks_for_less_motion(layers: Path, moving: Page) -> None:
+def test_folding_moves_nothing_for_who_asks_for_less_motion(moving: Page) -> None:
     moving.emulate_media(reduced_motion="reduce")
-    unfolding(moving, layers)
+    unfolding(moving)
     moving.keyboard.press("o")
     assert moving.locator("g.cluster").count() == 1
     assert moving.evaluate("document.getAnimations().length") == 0

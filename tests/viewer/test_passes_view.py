@@ -93,8 +93,20 @@ def plan_left_out(found: re.Match[str]) -> str:
     return "… bytes planned" if found[0][0].isdigit() else "bytes planned …"
 
 
+@functools.cache
+def every_pass() -> viz.Board:
+    """The board that tests only look at."""
+    return viz.passes(twice().optimize(NAMES))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of its page."""
+    return every_pass().save(tmp_path_factory.mktemp("passes") / "page.html").as_uri()
+
+
 def test_it_tells_each_pass_in_words() -> None:
-    text = told(viz.passes(twice().optimize(NAMES)))
+    text = told(every_pass())
     assert text.startswith(EXPECTED), text
     assert [line for line in text.splitlines() if line[0].isdigit()] == CAPTIONS
     assert "  found nothing to change: tidy_shapes, stretch" in text
@@ -119,16 +131,16 @@ def test_what_it_marks_is_what_changed() -> None:
 
 
 def test_the_last_step_shows_what_was_removed_and_marks_the_total() -> None:
-    board = viz.passes(twice().optimize(NAMES))
-    (before,), (panel,) = (scene.panels for scene in board.scenes[-2:])
+    (before,), (panel,) = (scene.panels for scene in every_pass().scenes[-2:])
     kinds = Counter(panel.marks.get(n.id, "") for n in panel.picture.nodes)
     assert kinds == {"": 2, "moved": 1, "new": 1, "gone": 11}, "x, w and the mean are left"
     assert panel.among is before.among is not None, "all stays in its place"
     assert panel.title[0] == "The whole pipeline puts Fused in place of 11 nodes"
-    total = [cell[0] for cell in board.sheet.rows[board.scenes[-1].row]]
+    scenes = every_pass().scenes
+    total = [cell[0] for cell in every_pass().sheet.rows[scenes[-1].row]]
     assert total == ["The whole pipeline", "4", "2", "–"]
-    assert [scene.panels[0].title in board.scenes[-1].facts for scene in board.scenes[1:]] == (
-        [True] * (len(board.scenes) - 2) + [False]
+    assert [scene.panels[0].title in scenes[-1].facts for scene in scenes[1:]] == (
+        [True] * (len(scenes) - 2) + [False]
     )
 
 
@@ -302,8 +314,8 @@ def marked(page: Page, number: int) -> set[str]:
 
 
 @pytest.mark.browser
-def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
-    page.goto(viz.passes(twice().optimize(NAMES)).save(tmp_path / "page.html").as_uri())
+def test_a_saved_page_replays_the_passes(saved: str, page: Page) -> None:
+    page.goto(saved)
     assert page.locator(".mg-graph:visible").count() == 1
     page.locator(".mg-board").focus()
     page.keyboard.press("ArrowRight")
@@ -332,10 +344,10 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
 
 @pytest.mark.browser
 def test_in_a_narrow_cell_all_is_read_and_what_was_removed_says_what_it_was(
-    tmp_path: Path, page: Page
+    saved: str, page: Page
 ) -> None:
     page.set_viewport_size({"width": 770, "height": 780})
-    page.goto(viz.passes(twice().optimize(NAMES)).save(tmp_path / "page.html").as_uri())
+    page.goto(saved)
     page.locator(".mg-board").focus()
     page.keyboard.press("End")
     gone = page.locator("g.node.mg-gone > .mg-short")

@@ -30,10 +30,17 @@ pytestmark = pytest.mark.usefixtures("english")
 module: Any = importlib.import_module("viz.views.train")
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No chart is drawn while a loop runs: of what is asked here none shows it."""
+    monkeypatch.setattr(module.Training, "_draw", lambda _: None)
+
+
 def net() -> mg.nn.Module:
     return mg.nn.Sequential(mg.nn.Linear(2, 3, seed=0), mg.nn.Tanh(), mg.nn.Linear(3, 1, seed=1))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_curves_and_norms_are_those_of_the_training() -> None:
     model, x = net(), mg.tensor([[1.0, 2.0]])
     training = viz.train(5, model)
@@ -54,6 +61,7 @@ def test_curves_and_norms_are_those_of_the_training() -> None:
     assert chart.rows[0][0][3] == f"{losses[-1]:.4g}"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_text_tells_the_curves_and_no_times() -> None:
     training = viz.train([3.0, 1.0, 2.0])
     for x in training:
@@ -89,6 +97,7 @@ def test_an_interrupt_or_an_error_leaves_a_usable_chart(stop: type[BaseException
     assert training.drawing.count("<img") == 2, "one for each language"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_break_stops_as_well_and_a_second_loop_goes_on() -> None:
     training = viz.train(3)
     for _ in training:
@@ -155,6 +164,7 @@ def test_a_drawing_is_not_counted_and_takes_a_small_share(monkeypatch: pytest.Mo
     assert len(drawn) == 1 + 4, "at first, each ten seconds of the loop, and at the end"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_long_curves_are_thinned_and_numbers_that_are_none_leave_a_gap() -> None:
     training = viz.train(3000)
     for step in training:
@@ -169,6 +179,7 @@ def test_long_curves_are_thinned_and_numbers_that_are_none_leave_a_gap() -> None
     assert "<img" in training._still()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_two_quantities_share_an_axis() -> None:
     training = viz.train(2)
     for step in training:
@@ -179,6 +190,7 @@ def test_no_two_quantities_share_an_axis() -> None:
     assert names == [["train_loss", "test_loss"], ["accuracy"]]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_gradients_are_orange_and_what_spans_decades_is_logarithmic() -> None:
     training = viz.train(2)
     for step in training:
@@ -210,6 +222,7 @@ def test_what_is_no_number_is_refused() -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("undrawn")
 def test_a_saved_page_shows_one_chart_of_all_and_names_that_do_not_run(
     tmp_path: Path, page: Page
 ) -> None:
