@@ -137,10 +137,10 @@ def dag(count: int, most: int, window: int, groups: str) -> Picture:
 
 
 TAPES = [shared, recurrent, residual, dense, star, fan, diamonds, tree, nested, gates]
-SHAPES: dict[str, Callable[[], Picture]] = {
-    **{make.__name__: lambda make=make: picture(make(LARGE)) for make in TAPES},
+SHAPES: dict[str, Callable[[int], Picture]] = {
+    **{make.__name__: lambda count, make=make: picture(make(count)) for make in TAPES},
     **{
-        f"dag {most} {window} {groups}": lambda a=most, b=window, c=groups: dag(LARGE, a, b, c)
+        f"dag {most} {window} {groups}": lambda n, a=most, b=window, c=groups: dag(n, a, b, c)
         for most in (2, 4)
         for window in (20, LARGE)
         for groups in ("", "nested", "random")
@@ -177,7 +177,7 @@ def test_no_shape_of_300_operators_takes_long(
 ) -> None:
     """Arrows across the whole drawing took the engine minutes (y = tanh(y) * x, 298 operators)."""
     only(monkeypatch, engine)
-    drawn = SHAPES[shape]()
+    drawn = SHAPES[shape](LARGE)
     before = sum(os.times()[:4])
     whole = Drawing(drawn, "p", {})
     took = sum(os.times()[:4]) - before
@@ -191,7 +191,7 @@ def test_our_own_layout_shows_all_of_every_shape(
     shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drawing, "places", lambda source: None)
-    drawn = SHAPES[shape]()
+    drawn = SHAPES[shape](LARGE // 2)
     whole = Drawing(drawn, "p", {})
     bare(whole)
     frames = [box for box, _ in whole.there.frames.values()]
@@ -399,7 +399,7 @@ def chain(count: int) -> Any:
     return y
 
 
-@pytest.mark.parametrize("steps", [600, pytest.param(1000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("steps", [150, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_a_long_chain_is_a_picture(steps: int) -> None:
     graph = viz.step(chain(steps)).data["graphs"][0]
     svg = graph["views"][graph["shown"]]["svg"]
@@ -409,12 +409,12 @@ def test_a_long_chain_is_a_picture(steps: int) -> None:
 
 
 def test_what_repeats_is_a_group_of_groups() -> None:
-    drawn = picture(recurrent(3000))
+    drawn = picture(recurrent(1500))
     top = [path for path in drawn.groups if "/" not in path]
-    assert top == ["for (1)", "for × 998", "for (1000)"]
+    assert top == ["for (1)", "for × 498", "for (500)"]
     sizes = Counter(n.group for n in drawn.nodes if n.group)
     assert max(sizes.values()) <= 100
-    assert sum(sizes.values()) >= 3000
+    assert sum(sizes.values()) >= 1500
     for opened in ((), drawn.overview(), frozenset(top)):
         assert len(drawn.fold(opened).nodes) <= 30
     inner = max(drawn.groups, key=len)
@@ -430,7 +430,7 @@ def test_a_function_that_is_called_in_turn_is_a_strip_of_its_calls() -> None:
     """What a call reads alone goes with it, unless it is where the strip begins."""
     w = mg.tensor(np.eye(2), requires_grad=True, name="w")
     h = mg.tensor(np.ones((1, 2)), name="h")
-    for _ in range(20):
+    for _ in range(10):
         h = cell(h, w, mg.tensor(np.ones((1, 2))))
     drawn = picture((h * h).sum())
     first = drawn.fold(drawn.overview())
@@ -438,16 +438,16 @@ def test_a_function_that_is_called_in_turn_is_a_strip_of_its_calls() -> None:
         "h",
         "w",
         "cell (1)",
-        "cell × 18",
-        "cell (20)",
+        "cell × 8",
+        "cell (10)",
         "Mul",
         "Sum",
     ]
-    assert [len(n.cells) for n in first.nodes if n.cells] == [18]
+    assert [len(n.cells) for n in first.nodes if n.cells] == [8]
     assert len(drawn.fold({*drawn.groups}).nodes) == len(drawn.nodes)
     assert heading(drawn, ("graph", "图")) == (
-        "graph: cell, called 20 times",
-        "图：cell，调用 20 次",
+        "graph: cell, called 10 times",
+        "图：cell，调用 10 次",
     )
     rows = [row.label for row in viz.step((h * h).sum()).data["lanes"][0]["rows"]]
     lines = ["h @ w", "x @ w", "h @ w + x @ w", "return mg.tanh(h @ w + x @ w)"]
@@ -507,8 +507,6 @@ def test_where_nothing_repeats_nothing_is_grouped() -> None:
 
 # ---- Above every limit ----------------------------------------------------------------------
 
-SIZES = [301, *(pytest.param(count, marks=pytest.mark.exhaustive) for count in (401, 801, 1501))]
-
 
 def noise(count: int) -> tuple[Any, mg.Graph]:
     """A graph in which nothing repeats, and passes change much."""
@@ -521,8 +519,17 @@ def noise(count: int) -> tuple[Any, mg.Graph]:
         return x, mg.build_graph(x, y)
 
 
-@pytest.mark.parametrize("count", SIZES)
-def test_every_view_shows_something_above_its_limits(count: int) -> None:
+def limited(monkeypatch: pytest.MonkeyPatch, layout: int, rest: int = 60) -> None:
+    """As with the usual limits, for graphs that are several times as small."""
+    monkeypatch.setattr("viz.views.draw.VALUES_LIMIT", rest)
+    for module in ("viz.views.draw", "viz.page.payload"):
+        monkeypatch.setattr(f"{module}.UNFOLD_LIMIT", rest)
+    for module in (drawing, scenes):
+        monkeypatch.setattr(module, "LAYOUT_LIMIT", layout)
+
+
+def something(count: int) -> None:
+    """Each view of so many operators shows a picture or a table."""
     x, graph = noise(count)
     feed = {x: np.ones(2, np.float32)}
     for shown in (viz.draw(graph), viz.step(graph, feed)):
@@ -531,24 +538,28 @@ def test_every_view_shows_something_above_its_limits(count: int) -> None:
         assert "<img" in html or "<table" in html
 
 
-def test_so_does_every_view_of_a_graph_that_nobody_lays_out(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("layout", [1500, 60], ids=["laid out", "not laid out"])
+def test_every_view_shows_something_above_its_limits(
+    layout: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As of 1,501 operators, with a limit of fewer."""
-    for module in (drawing, scenes):
-        monkeypatch.setattr(module, "LAYOUT_LIMIT", 300)
-    test_every_view_shows_something_above_its_limits(401)
+    limited(monkeypatch, layout)
+    something(91)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("count", [301, 401, 801, 1501])
+def test_so_does_each_above_the_usual_limits(count: int) -> None:
+    something(count)
 
 
 def test_passes_of_more_than_can_be_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """KeyError: 'n6', for what was left out was looked up as an operand."""
-    for module in (drawing, scenes):
-        monkeypatch.setattr(module, "LAYOUT_LIMIT", 300)
+    limited(monkeypatch, layout=100)
     choose = random.Random(0)
     with mg.Graph():
         x = mg.placeholder("x", shape=(2,))
         y: Any = x
-        for _ in range(80):
+        for _ in range(30):
             y = y * 1
             for _ in range(5):
                 y = choose.choice([mg.tanh, mg.sin, mg.cos])(y)

@@ -12,7 +12,7 @@ from examples import branch, digits, loop, unrolled
 import minigrad as mg
 import viz
 from viz.film.film import BUILT, RUN
-from viz.film.score import Phase, Score, _label, score, tallies
+from viz.film.score import MANY, Phase, Score, _label, score, tallies
 
 ROOT = Path(__file__).parents[2]
 
@@ -108,15 +108,15 @@ def test_gradients_come_back_from_below() -> None:
 def test_a_line_that_runs_again_comes_again_in_its_row() -> None:
     def cell(x: Any, w: Any) -> Any:
         h = x
-        for _ in range(20):
+        for _ in range(14):
             h = mg.tanh(h * w + x)
         return h
 
     for made in scores(viz.compare(cell, 0.5, 0.7)):
         assert labels(made) == ["x", "w", "h * w", "h * w + x", "h = mg.tanh(h * w + x)"]
         again = [n for n in made.notes if n.row == 4 and n.kind in ("both", "run")]
-        assert len(again) == 40, "in two calls"
-        assert len({n.nodes for n in again}) == 20, "each time another node"
+        assert len(again) == 28, "in two calls"
+        assert len({n.nodes for n in again}) == 14, "each time another node"
 
 
 def test_a_statement_behind_its_loop_is_called_by_its_own_code() -> None:
@@ -185,10 +185,22 @@ def test_calls_are_rows_where_their_lines_are_too_many() -> None:
         *calls,
         "return h.sum()",
     ]
-    (many,) = scores(viz.step(unrolled(50)))
-    assert {"x0 … x49", "rnncell (1)", "rnncell × 48", "rnncell (50)"} <= {*labels(many)}
     row = labels(made).index("x0 … x7")
     assert sum(len(n.nodes) for n in made.notes if n.row == row and n.sort == "input") == 8
+
+
+@pytest.mark.parametrize(
+    ("count", "most"), [(16, 12), pytest.param(50, 40, marks=pytest.mark.exhaustive)]
+)
+def test_strips_are_rows_where_even_the_calls_are_too_many(
+    count: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if most < MANY:
+        monkeypatch.setattr("viz.film.score.MANY", most)
+    (made,) = scores(viz.step(unrolled(count)))
+    ends = [f"rnncell ({i})" for i in (1, count)]
+    strip = f"rnncell × {count - 2}"
+    assert {f"x0 … x{count - 1}", *ends, strip} <= {*labels(made)}
 
 
 @pytest.fixture(scope="module")
