@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 from examples import e1, e5
 from looks import painted, speak
-from views import VIEWS, saved
+from views import saved
 
 import minigrad as mg
 import viz
@@ -45,22 +47,30 @@ EYES: dict[str, tuple[Any, dict[int, str]]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The page of each of these, saved once."""
+    folder = tmp_path_factory.mktemp("eyes")
+    return cache(lambda name: Path(EYES[name][0]().save(folder / f"{name}.html")))
+
+
 @pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("name", "step"), [(name, step) for name, (_, steps) in EYES.items() for step in steps]
 )
 def test_the_largest_change_is_where_the_eye_should_go(
-    name: str, step: int, page: Page, tmp_path: Path
+    name: str, step: int, page: Page, shown: Callable[[str], Path]
 ) -> None:
-    make, steps = EYES[name]
+    _, steps = EYES[name]
     page.set_viewport_size({"width": 1440, "height": 900})
     page.emulate_media(reduced_motion="reduce")
-    shown = make()
-    shown.index = step - 1
-    page.goto(shown.save(tmp_path / "page.html").as_uri())
+    page.goto(shown(name).as_uri())
+    page.locator("section").first.focus()
+    page.keyboard.press("Home")
+    for _ in range(step - 1):
+        page.keyboard.press("ArrowRight")
     painted(page)
     before = pixels(page)
-    page.locator("section").first.focus()
     page.keyboard.press("ArrowRight")
     painted(page)
     changed = np.abs(pixels(page) - before).max(axis=2) > 0.1
@@ -80,13 +90,13 @@ def test_the_largest_change_is_where_the_eye_should_go(
 RESTS: dict[str, tuple[Any, int, int, str]] = {
     "a long film, at its end": (lambda: chain(9), 1440, -1, "g.mg-kind-output"),
     "the gradient that came last": (
-        VIEWS["step layers"],
+        "step layers",
         1440,
         -1,
         "g.node:has(.mg-sign:text-is('linear1')) .mg-swatch.mg-of-grad",
     ),
     "a value beside its arrow": (lambda: viz.step(e5()), 390, 7, ".mg-chip"),
-    "what is new, not what is gone": (VIEWS["passes"], 390, 5, "g.node.mg-new"),
+    "what is new, not what is gone": ("passes", 390, 5, "g.node.mg-new"),
 }
 
 
@@ -97,7 +107,8 @@ def test_a_jump_brings_into_sight_what_the_step_is_about(
 ) -> None:
     make, width, step, meant = RESTS[name]
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(make().save(tmp_path / "page.html").as_uri())
+    path = saved(make) if isinstance(make, str) else make().save(tmp_path / "page.html")
+    page.goto(path.as_uri())
     enlarge(page)
     page.locator(".mg-steps").evaluate(
         "(slider, to) => { slider.value = to < 0 ? slider.max : to;"
@@ -147,17 +158,19 @@ def test_a_sum_of_two_ways_fits_in_jupyterlab_on_a_usual_screen(page: Page, tmp_
 
 
 def test_both_graphs_of_a_comparison_are_seen_whole(page: Page) -> None:
-    hidden = "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]"
+    hidden = """all => Math.max(...all.flatMap(
+        box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]))"""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(saved("compare matrix").as_uri())
+    cards = page.locator("g.node").evaluate_all("all => all.map(g => g.textContent)")
+    assert sum("(2, 2)" in told for told in cards) == 2, "they are wide: tensors"
+    assert page.locator(".mg-note > .mg-colours").count() > 40, "in the marks of the score, too"
     for width in (1440, 1024):
         page.set_viewport_size({"width": width, "height": 900})
-        page.goto(saved("compare matrix").as_uri())
-        cards = page.locator("g.node").evaluate_all("all => all.map(g => g.textContent)")
-        assert sum("(2, 2)" in told for told in cards) == 2, "they are wide: tensors"
-        assert page.locator(".mg-note > .mg-colours").count() > 40, "in the marks of the score, too"
         for language in ("en", "zh"):
             speak(page, language)
-            for drawing in page.locator(".mg-drawing").all():
-                assert max(drawing.evaluate(hidden)) <= EDGE, language  # nothing but paper
+            drawings = page.locator(".mg-drawing")
+            assert drawings.evaluate_all(hidden) <= EDGE, (width, language)  # nothing but paper
             film = page.locator(".mg-film").bounding_box()
             assert film is not None
             assert film["y"] >= 0
@@ -173,7 +186,11 @@ SCROLLED = """steps => steps.map(step => {
 })"""
 
 
-def test_the_graph_that_is_done_shows_what_the_other_is_about(page: Page, tmp_path: Path) -> None:
+def test_the_graph_that_is_done_shows_what_the_other_is_about(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.page.sliders.KEPT", 0)  # of inputs: each position is a run
+
     def long(x: Any, W: Any) -> Any:
         for _ in range(4):
             x = mg.tanh(x @ W)
