@@ -35,12 +35,15 @@ class Forks:
     """A Python that has run `loaded`, and runs programs in forks of itself."""
 
     def __init__(self, loaded: str, *options: str) -> None:
+        own = {"PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONUTF8": "1"}
+        own |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # threads do not come along
+        if not POSSIBLE:
+            self.command, self.own = [sys.executable, *options, "-c", f"{loaded}\n"], own
+            return
         self.folder = tempfile.TemporaryDirectory(prefix="forks")
         self.address = str(Path(self.folder.name, "socket"))
         file = str(Path(__file__).absolute())
         command = [sys.executable, *options, file, "serve", self.address, loaded]
-        own = {"PYTHONPATH": str(Path(file).parents[1]), "PYTHONUTF8": "1"}
-        own |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # threads do not come along
         # It ends when its input does, that is also when the process of the tests is killed.
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.server = subprocess.Popen(command, env={**os.environ, **own}, **pipes)
@@ -49,6 +52,12 @@ class Forks:
 
     def run(self, program: str, **environment: str) -> tuple[int, str, str]:
         """How a program ends in a fork, what it prints, and what it says of errors."""
+        if not POSSIBLE:
+            *command, loaded = self.command
+            names = {**os.environ, **self.own, **environment}
+            pipes = {"capture_output": True, "encoding": "utf-8"}
+            done = subprocess.run([*command, loaded + program], env=names, **pipes)
+            return done.returncode, done.stdout, done.stderr
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             with Path(os.devnull).open("rb") as nothing:
                 files = [file.fileno() for file in (nothing, out, err)]
@@ -73,6 +82,12 @@ def asked(
     told = {"argv": argv, "program": program, "folder": str(Path.cwd()), "names": environment}
     fork.sendall(json.dumps(told).encode() + b"\n")
     return fork
+
+
+@cache
+def bare() -> Forks:
+    """A Python that has loaded NumPy and none of us; warnings are errors."""
+    return Forks("import numpy", "-W", "error")
 
 
 @cache

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 
-import forks
 import pytest
 import size
 from forks import Forks
@@ -86,8 +83,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     def copied(rings: tuple[str, ...]) -> Path:
         folder = tmp_path_factory.mktemp("rings")
         for path in [PATHS[name] for name in of(rings)]:
-            (folder / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, folder / path.relative_to(ROOT))
+            compiled = Path(cache_from_source(str(path)))
+            for file in (path, compiled):
+                if file.exists():
+                    (folder / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(file, folder / file.relative_to(ROOT))
         for path in (ROOT / "minigrad").rglob("*.[!p]*"):  # messages, headers, digits
             if (folder / path.relative_to(ROOT)).parent.exists() and "__pycache__" not in str(path):
                 shutil.copy(path, folder / path.relative_to(ROOT))
@@ -98,30 +98,19 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 
 @cache
-def begun() -> Forks:
-    """A Python that has loaded NumPy and none of us; warnings are errors."""
-    return Forks("import numpy", "-W", "error")
+def begun(folder: Path) -> Forks:
+    """A Python that has loaded the engine of this folder; warnings are errors."""
+    others = f"[p for p in sys.path if p != {str(ROOT)!r}]"
+    place = f"import sys; sys.path[:] = [{str(folder)!r}, *{others}]"
+    return Forks(f"{place}; import minigrad, numpy", "-W", "error")
 
 
 @cache
 def printed(folder: Path, code: str) -> str:
     """What code prints with the engine of this folder."""
-    if forks.POSSIBLE:
-        others = f"[p for p in sys.path if p != {str(ROOT)!r}]"
-        place = f"import sys; sys.path[:] = [{str(folder)!r}, *{others}]"
-        status, said, told = begun().run(f"{place}\n{code}")
-        assert status == 0, told
-        return said
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONUTF8": "1"},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    status, said, told = begun(folder).run(code)
+    assert status == 0, told
+    return said
 
 
 def test_the_core_stays_small() -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import importlib.metadata
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 
+import forks
 import pytest
 
 from minigrad_lessons import __main__ as command
@@ -34,19 +33,17 @@ LEFT_OUT += (
 LEFT_OUT += ("PKG-INFO", "setup.cfg")  # of an sdist, made with it
 
 
-def spoken(*start: str, before: Path | None = None, **settings: str) -> tuple[int, str]:
-    """How a new Python ends, and what it says, with a folder before ours where there is one."""
-    places = os.pathsep.join(str(place) for place in (before, ROOT) if place)
-    known = {**os.environ, "PYTHONPATH": places, "PYTHONUTF8": "1", **settings}
-    done = subprocess.run(
-        [sys.executable, *start],
-        cwd=before,
-        env=known,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
-    return done.returncode, done.stdout + done.stderr
+LESSONS = """
+import runpy
+runpy.run_module("minigrad_lessons", run_name="__main__", alter_sys=True)
+"""
+
+
+def spoken(program: str, before: Path, **settings: str) -> tuple[int, str]:
+    """How a new Python ends, and what it says, with a folder before ours."""
+    place = f"import os, sys; os.chdir({str(before)!r}); sys.path.insert(0, os.getcwd())"
+    code, printed, told = forks.bare().run(f"{place}\n{program}", **settings)
+    return code, printed + told
 
 
 # ---- Others by the same names -----------------------------------------------------------------
@@ -69,8 +66,7 @@ def test_the_lessons_do_not_begin_beside_another_project_of_that_name(
     place = tmp_path / "site-packages" / name
     place.mkdir(parents=True)
     (place / "__init__.py").write_text("class Value: ...\n")
-    module = ("-m", "minigrad_lessons")
-    code, told = spoken(*module, before=place.parent, MINIGRAD_LANGUAGE=language)
+    code, told = spoken(LESSONS, place.parent, MINIGRAD_LANGUAGE=language)
     assert code == 1
     assert said in told
     assert str(place) in told
@@ -87,22 +83,18 @@ def test_files_that_ours_lie_over_are_noticed_before_they_are_taken_away(
     record.parent.mkdir()
     (record.parent / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.0.5")
     record.write_text(f"{name}/__init__.py,sha256=0,0\n")
-    code, told = spoken("-m", "minigrad_lessons", before=tmp_path)
+    code, told = spoken(LESSONS, tmp_path)
     assert (code, f"pip uninstall {name}" in told) == (1, True)
     record.write_text(f"__editable___{name}_finder.py,sha256=0,0\n")  # an old one of ours
-    told = spoken(
-        "-c",
-        "from minigrad_lessons.clash import name_clash_message as f; print(f())",
-        before=tmp_path,
-    )
-    assert told == (0, "\n")
+    ask = "from minigrad_lessons.clash import name_clash_message as f; print(f())"
+    assert spoken(ask, tmp_path) == (0, "\n")
 
 
 def test_viz_says_whose_minigrad_it_found(tmp_path: Path) -> None:
     place = tmp_path / "site-packages" / "minigrad" / "__init__.py"
     place.parent.mkdir(parents=True)
     place.write_text("class Value: ...\n")
-    code, told = spoken("-c", "import viz", before=place.parents[1])
+    code, told = spoken("import viz", place.parents[1])
     assert code == 1
     for sentence in SENTENCES["clash"]:
         assert sentence.format(name="minigrad", place=place) in told
@@ -113,7 +105,7 @@ def test_a_file_of_the_learners_that_hides_minigrad_is_named(tmp_path: Path, fil
     place = tmp_path / file
     place.parent.mkdir(exist_ok=True)
     place.write_text("x = 1\n")
-    code, told = spoken("-c", "import minigrad\nimport viz", before=tmp_path)
+    code, told = spoken("import minigrad\nimport viz", tmp_path)
     assert code == 1
     for sentence in SENTENCES["hidden"]:
         assert sentence.format(name="minigrad", place=place) in told
@@ -129,14 +121,14 @@ def test_a_file_of_the_learners_that_hides_viz_is_named(
     place = tmp_path / file
     place.parent.mkdir(exist_ok=True)
     place.write_text("x = 1\n")
-    code, told = spoken("-c", f"{order}\nviz.draw", before=tmp_path, MINIGRAD_LANGUAGE="en")
+    code, told = spoken(f"{order}\nviz.draw", tmp_path, MINIGRAD_LANGUAGE="en")
     assert code == 1
     assert f"{place} hides the package viz" in told
     assert "rename it, then restart Python" in told
-    said = spoken("-c", "import minigrad", before=tmp_path, MINIGRAD_LANGUAGE="zh")[1]
+    said = spoken("import minigrad", tmp_path, MINIGRAD_LANGUAGE="zh")[1]
     assert f"{place} 挡住了 minigrad 的 viz 包" in said
     place.unlink()
-    assert spoken("-W", "error", "-c", order, before=tmp_path) == (0, "")
+    assert spoken(order, tmp_path) == (0, "")
 
 
 @pytest.mark.parametrize("name", ["minigrad", "viz"])
@@ -180,15 +172,14 @@ def test_it_opens_copies_in_the_folder_of_the_learner(
 def test_the_menus_are_in_the_language_of_the_terminal_and_no_news_is_asked_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, locale: str | None
 ) -> None:
-    asked = "import json, jupyterlab_server.settings_utils as s; "
-    asked += "print(json.dumps(s._get_overrides('')[0]))"
+    from jupyterlab_server import settings_utils  # takes a second
+
     monkeypatch.setattr(command, "YOURS", str(tmp_path / "mine"))
     monkeypatch.setenv("MINIGRAD_LANGUAGE", language)
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path))
     monkeypatch.setattr(command, "run_command", lambda call: 7)
     assert command.main(["L03"]) == 7
-    told = subprocess.check_output([sys.executable, "-c", asked], text=True)
-    settings = json.loads(told)
+    settings = settings_utils._get_overrides("")[0]
     assert settings.get("@jupyterlab/translation-extension:plugin", {}).get("locale") == locale
     news = settings["@jupyterlab/apputils-extension:notification"]
     assert news == {"fetchNews": "false", "checkForUpdates": False}
@@ -241,26 +232,27 @@ def builder() -> bool:
         return False
 
 
+BUILD = """
+import gc, os, sys, tarfile
+import setuptools.build_meta as build
+gc.disable()
+folder, quiet = sys.argv[1], {"--global-option": ["--quiet"]}
+with tarfile.open(os.path.join(folder, build.build_sdist(folder, quiet))) as archive:
+    archive.extractall(source := os.path.join(folder, "source"), filter="data")
+os.chdir(os.path.join(source, os.listdir(source)[0]))
+build.build_wheel(folder, quiet)
+"""
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The sdist, and the wheel that was built from the sdist, without a network."""
     if not builder():
         pytest.skip("to build them, install setuptools 77 or newer")
     folder = tmp_path_factory.mktemp("dist")
-    call = "import sys, setuptools.build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
-    source = ROOT
-    for kind in ("sdist", "wheel"):
-        subprocess.run(
-            [sys.executable, "-B", "-c", call, f"build_{kind}", str(folder)],
-            cwd=source,
-            check=True,
-            capture_output=True,
-        )
-        if kind == "sdist":
-            (archive,) = folder.glob("*.tar.gz")
-            with tarfile.open(archive) as opened:
-                opened.extractall(folder / "source", filter="data")
-            (source,) = (folder / "source").iterdir()
+    call = [sys.executable, "-B", "-c", BUILD, str(folder)]
+    subprocess.run(call, cwd=ROOT, check=True, capture_output=True)
+    (source,) = (folder / "source").iterdir()
     (wheel,) = folder.glob("*.whl")
     return {"sdist": source, "wheel": wheel}
 

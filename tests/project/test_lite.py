@@ -18,6 +18,7 @@ from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import forks
 import pytest
 from lessons import ROOT
 from looks import violations
@@ -164,8 +165,9 @@ print({name.partition(".")[0] for name in sys.modules} & {"matplotlib", "fontToo
 
 
 def test_a_first_drawing_in_a_browser_imports_nothing_that_was_put_off() -> None:
-    told = subprocess.run([sys.executable, "-c", FIRST], check=True, capture_output=True, text=True)
-    assert told.stdout.splitlines()[-1] == "set()"
+    code, printed, told = forks.bare().run(FIRST)
+    assert code == 0, told
+    assert printed.splitlines()[-1] == "set()"
 
 
 KERNEL = """
@@ -260,6 +262,14 @@ def test_the_first_page_speaks_both_languages_and_asks_nobody_else() -> None:
         assert "//" not in part.read_text("utf-8").replace("// ", ""), "an address"
 
 
+# All pages of files share what they keep.
+FIRST_VISIT = """
+sessionStorage.begun === "%s" || localStorage.clear();
+sessionStorage.begun = "%s";
+Object.defineProperty(navigator, "language", { configurable: true, value: sessionStorage.begun });
+"""
+
+
 @pytest.mark.cases(1)
 @pytest.mark.browser
 @pytest.mark.parametrize("reader", ["zh-CN", "en-GB"])
@@ -268,11 +278,8 @@ def test_the_first_page_speaks_one_language_until_the_other_is_chosen(
 ) -> None:
     (tmp_path / "index.html").write_text(front.first_page(True, 34, 10), "utf-8")
     page.set_viewport_size({"width": 390, "height": 844})
+    page.add_init_script(FIRST_VISIT % (reader, reader))
     page.goto((tmp_path / "index.html").as_uri())
-    page.evaluate("localStorage.clear()")
-    kept = "Object.defineProperty(navigator, 'language', { configurable: true, value: '%s' })"
-    page.add_init_script(kept % reader)
-    page.reload()
     assert shown(page) == reader[:2]
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert violations(page) == []
@@ -295,8 +302,8 @@ def shown(page: Page) -> str:
 
 
 @pytest.fixture
-def loading(page: Page) -> Page:
-    """The page of a lesson while JupyterLab loads: it has the picture and the line, and no more."""
+def site(page: Page) -> Page:
+    """A page that finds, at http://site/, what it would of the site while JupyterLab loads."""
     there = {
         "/lab/index.html": f"<!doctype html><body><script type=module src={PROGRESS}></script>",
         "/lab/progress.mjs": (PARTS / "progress.mjs").read_text("utf-8"),
@@ -311,8 +318,6 @@ def loading(page: Page) -> Page:
 
     page.emulate_media(reduced_motion="no-preference")
     page.route("http://site/**", answer)
-    page.goto("http://site/lab/index.html?path=L00.ipynb")
-    page.wait_for_function(f"{MOVES}?.length > 10")
     return page
 
 
@@ -332,10 +337,12 @@ SAYS = "new BroadcastChannel('minigrad-start').postMessage({ asked: 9, came: 9, 
 
 @pytest.mark.browser
 def test_while_a_lesson_loads_a_file_moves_the_picture_on_and_nothing_else_moves(
-    loading: Page,
+    site: Page,
 ) -> None:
     """Frames that a processor composes would take a quarter of the time to the first drawing."""
-    page, times = loading, f"{MOVES}.map((move) => move.currentTime)"
+    page, times = site, f"{MOVES}.map((move) => move.currentTime)"
+    page.goto("http://site/lab/index.html?path=L00.ipynb")
+    page.wait_for_function(f"{MOVES}?.length > 10")
     assert page.evaluate(f"{MOVES}.every((move) => move.playState === 'paused')")
     before = page.evaluate(times)
     page.evaluate("fetch('../files/pictures/both_ways_en.svg?again')")
@@ -381,13 +388,13 @@ ASKED = """() => {
     ("query", "seen"), [("?path=a.ipynb", True), ("?path=a.ipynb", False), ("", True)]
 )
 def test_from_the_second_visit_on_python_starts_while_jupyterlab_loads(
-    query: str, seen: bool, loading: Page
+    query: str, seen: bool, site: Page
 ) -> None:
     """Its worker is the first that the kernel asks for; the next, as after a restart, is new."""
-    loading.add_init_script(f"({WORKERS})({{ seen: {str(seen).lower()} }})")
-    loading.goto(f"http://site/lab/index.html{query}")
-    loading.wait_for_function("document.querySelector('.mg-start')")
-    made, ours = loading.evaluate(ASKED)
+    site.add_init_script(f"({WORKERS})({{ seen: {str(seen).lower()} }})")
+    site.goto(f"http://site/lab/index.html{query}")
+    site.wait_for_function("document.querySelector('.mg-start')")
+    made, ours = site.evaluate(ASKED)
     early = ["/kernel.js"] if query and seen else []
     assert made == [*early, "/other.js", *["/kernel.js"] * (2 - len(early))]
     assert ours
@@ -410,13 +417,11 @@ APP = """async () => {
 
 @pytest.mark.browser
 @pytest.mark.parametrize("query", ["?path=course/L00.ipynb", ""])
-def test_python_starts_in_the_browser_before_its_notebook_is_there(
-    query: str, loading: Page
-) -> None:
+def test_python_starts_in_the_browser_before_its_notebook_is_there(query: str, site: Page) -> None:
     """Its name and path are those that the notebook asks for; a server's JupyterLab names none."""
-    loading.evaluate(f"history.replaceState(null, '', location.pathname + '{query}')")
-    loading.add_script_tag(path=Path(EXTENSION, "minigrad-lessons", "language.js"))
-    early, calls = loading.evaluate(APP)
+    site.goto(f"http://site/lab/index.html{query}")
+    site.add_script_tag(path=Path(EXTENSION, "minigrad-lessons", "language.js"))
+    early, calls = site.evaluate(APP)
     assert early == 0, "nothing can start a kernel yet"
     told = {"name": "L00.ipynb", "path": "course/L00.ipynb", "type": "notebook"}
     assert calls == ([{**told, "kernel": {"name": "python"}}, "disposed"] if query else [])

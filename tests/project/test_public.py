@@ -9,13 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from types import FunctionType
 
 import forks
 import pytest
-from forks import Forks
 
 import minigrad as mg
 import viz
@@ -90,25 +88,9 @@ def test_what_is_handed_on_is_public_and_nothing_else() -> None:
 # ---- What loads when --------------------------------------------------------------------------
 
 
-@cache
-def begun() -> Forks:
-    """A Python that has loaded NumPy and none of us; warnings are errors."""
-    return Forks("import numpy", "-W", "error")
-
-
 def fresh(program: str) -> str:
     """What a new Python prints."""
-    if forks.POSSIBLE:
-        code, printed, told = begun().run(program)
-    else:
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-        )
-        code, printed, told = done.returncode, done.stdout, done.stderr
+    code, printed, told = forks.bare().run(program)
     assert code == 0, told
     return printed
 
@@ -260,9 +242,9 @@ def copied(folder: Path, *tests: str) -> None:
     shutil.copy(ROOT / "tests" / "covering.py", folder / "tests")
 
 
-def passed(folder: Path, documented: str, chosen: str) -> list[str]:
+def passed(folder: Path, chosen: str, *documented: str) -> list[str]:
     """The tests of a copy that pass; no other may be among those chosen."""
-    options = ["--doctest-modules", documented, "-k", chosen, "-rA", "-p", "no:cacheprovider"]
+    options = ["--doctest-modules", *documented, "-k", chosen, "-rA", "-p", "no:cacheprovider"]
     said = subprocess.run(
         [sys.executable, "-m", "pytest", "tests", *options],
         cwd=folder,
@@ -277,24 +259,6 @@ def passed(folder: Path, documented: str, chosen: str) -> list[str]:
     )
     assert said.returncode == 0, said.stdout
     return [x for x in said.stdout.splitlines() if "PASSED" in x]
-
-
-def test_a_new_operator_is_its_record_and_its_function(tmp_path: Path) -> None:
-    asked = ("every_op", "functions", "reference", "special_values")
-    copied(tmp_path, *[f"test_{name}" for name in asked])
-    grown(tmp_path / "minigrad" / "ops" / "activations.py", RECORD)
-    grown(tmp_path / "minigrad" / "functions" / "elementwise.py", FUNCTION)
-    through_all = "exported_and or shows_what_it or quietly"
-    chosen = f"sample_sign or SampleSign or {through_all}"
-    found = passed(tmp_path, "minigrad/functions/elementwise.py", chosen)
-    for test in (
-        "every_op.py",
-        "exported_and",
-        "elementwise.sample_sign",
-        "shows_what_it",
-        "quietly",
-    ):
-        assert [x for x in found if test in x], test
 
 
 PASS = '''
@@ -332,11 +296,32 @@ zh = "平方不会小于 0"
 """
 
 
-def test_a_new_pass_is_its_function_and_its_sentence(tmp_path: Path) -> None:
-    copied(tmp_path, "test_passes", "random_graphs", "bits")
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The tests that pass in a copy with both: to begin takes longer than to run them."""
+    folder = tmp_path_factory.mktemp("extended")
+    asked = ("every_op", "functions", "passes", "reference", "special_values")
+    copied(folder, *[f"test_{name}" for name in asked], "random_graphs", "bits")
+    grown(folder / "minigrad" / "ops" / "activations.py", RECORD)
+    grown(folder / "minigrad" / "functions" / "elementwise.py", FUNCTION)
     for path, text in (("passes/algebra.py", PASS), ("diagnostics/messages.toml", ROW)):
-        with (tmp_path / "minigrad" / path).open("a", encoding="utf-8") as file:
+        with (folder / "minigrad" / path).open("a", encoding="utf-8") as file:
             file.write(text)
-    found = passed(tmp_path, "minigrad/passes/algebra.py", "drop_abs or of_the_places")
-    for test in ("algebra.drop_abs", "before_and_after[drop_", "was[drop_", "of_the_places"):
-        assert [x for x in found if test in x], test
+    chosen = "sample_sign or SampleSign or exported_and or shows_what_it or quietly"
+    documented = ("minigrad/functions/elementwise.py", "minigrad/passes/algebra.py")
+    return passed(folder, f"{chosen} or drop_abs or of_the_places", *documented)
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["every_op.py", "exported_and", "elementwise.sample_sign", "shows_what_it", "quietly"],
+)
+def test_a_new_operator_is_its_record_and_its_function(test: str, extended: list[str]) -> None:
+    assert [x for x in extended if test in x]
+
+
+@pytest.mark.parametrize(
+    "test", ["algebra.drop_abs", "before_and_after[drop_", "was[drop_", "of_the_places"]
+)
+def test_a_new_pass_is_its_function_and_its_sentence(test: str, extended: list[str]) -> None:
+    assert [x for x in extended if test in x]

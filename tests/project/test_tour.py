@@ -5,14 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import forks
 import pytest
 from forks import Forks
 
@@ -38,7 +34,7 @@ def described(x):
         return mg.build_graph(x, [y, *mg.gradients(y, x)])
 
 x = mg.tensor(3.0, requires_grad=True)
-mg.run  # what loads when it is first asked for is no part of a walk
+mg.run, viz.step  # what loads when it is first asked for is no part of a walk
 entered = set()
 homes = tuple(os.path.dirname(package.__file__) + os.sep for package in (mg, viz))
 
@@ -124,25 +120,15 @@ def length(node: ast.stmt) -> int:
 @functools.cache
 def begun() -> Forks:
     """A Python that has loaded the packages, without the fast paths."""
-    return Forks("import os; os.environ['MINIGRAD_PLAIN'] = '1'; import minigrad, viz")
+    loaded = "import os; os.environ['MINIGRAD_PLAIN'] = '1'; import minigrad, viz"
+    return Forks(f"{loaded}; minigrad.run, viz.step")
 
 
 def traced(code: str) -> str:
     """What a run enters, as a new Python prints it."""
-    program = RUN.replace("{0}", code)
-    if forks.POSSIBLE:
-        status, printed, told = begun().run(program, MINIGRAD_PLAIN="1")
-        assert status == 0, told
-        return printed
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "MINIGRAD_PLAIN": "1"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    ).stdout
+    status, printed, told = begun().run(RUN.replace("{0}", code), MINIGRAD_PLAIN="1")
+    assert status == 0, told
+    return printed
 
 
 @functools.cache

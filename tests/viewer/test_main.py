@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+import functools
 import sys
 from pathlib import Path
 
 import pytest
+from forks import Forks
 
 from minigrad.diagnostics.messages import set_language
 from viz.__main__ import main
@@ -90,20 +90,30 @@ def test_errors_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
     assert "没有文件 nowhere.py" in capsys.readouterr().err
 
 
-def test_as_a_command_it_speaks_the_language_of_the_terminal() -> None:
-    known = {name: value for name, value in os.environ.items() if name != "MINIGRAD_LANGUAGE"}
-    command = [sys.executable, "-m", "viz", "nowhere.py:y"]
-    for locale, said in (("zh_CN.UTF-8", "没有文件"), ("en_US.UTF-8", "There is no file")):
-        known |= {"LC_ALL": locale, "PYTHONUTF8": "1"}
-        done = subprocess.run(
-            command, env=known, capture_output=True, encoding="utf-8", check=False
-        )
-        assert said in done.stderr
+@functools.cache
+def begun() -> Forks:
+    """A Python that has loaded what the command needs, which takes a second."""
+    return Forks("import argparse, runpy, sys, minigrad, viz.views.draw")
+
+
+def command(what: str, **environment: str) -> tuple[int, str, str]:
+    """How `python -m viz` ends, what it prints, and what it says of errors."""
+    program = f"import runpy, sys; sys.argv = ['viz', {what!r}]"
+    run = "runpy.run_module('viz', run_name='__main__', alter_sys=True)"
+    return begun().run(f"{program}; {run}", **environment)
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"), [("zh_CN.UTF-8", "没有文件"), ("en_US.UTF-8", "There is no file")]
+)
+def test_as_a_command_it_speaks_the_language_of_the_terminal(
+    locale: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MINIGRAD_LANGUAGE")
+    assert said in command("nowhere.py:y", LC_ALL=locale)[2]
 
 
 def test_as_a_command(program: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "viz", f"{program}:z"], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("viz: ")
+    code, printed, told = command(f"{program}:z")
+    assert (code, printed) == (2, "")
+    assert told.startswith("viz: ")
