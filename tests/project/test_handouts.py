@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,17 @@ def words(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
+@cache
+def texts(path: Path) -> list[str]:
+    """What is on each page of a sheet."""
+    return [page.extract_text() for page in pypdf.PdfReader(path).pages]
+
+
 def on_paper(path: Path) -> str:
-    return words("".join(page.extract_text() for page in pypdf.PdfReader(path).pages))
+    return words("".join(texts(path)))
+
+
+lesson = cache(handouts.lesson)
 
 
 @pytest.mark.parametrize("name", ["L04", "L12"])
@@ -45,7 +55,7 @@ def on_paper(path: Path) -> str:
 def test_a_sheet_holds_its_lesson_in_one_language(made: Path, name: str, language: str) -> None:
     text = on_paper(made / f"{name}_{language}.pdf")
     path = next(path for path in LESSONS if path.name.startswith(name[1:]))
-    about = handouts.lesson(path, language)
+    about = lesson(path, language)
     assert words(about.title) in text
     assert words(about.heading) in text
     for pair in about.terms:
@@ -62,7 +72,7 @@ def test_a_sheet_holds_its_lesson_in_one_language(made: Path, name: str, languag
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_exercise_shows_gaps_and_no_answer(path: Path, language: str) -> None:
-    about = handouts.lesson(path, language)
+    about = lesson(path, language)
     told = "\n".join(block for _, block in about.exercise)
     assert "..." in told
     assert not re.search(r"our_|BEGIN|HIDDEN|<details>|<div", told)
@@ -77,16 +87,15 @@ def test_every_page_is_a4_and_has_something_on_it(made: Path) -> None:
     for path in made.glob("*.pdf"):
         for page in pypdf.PdfReader(path).pages:
             assert [round(float(x)) for x in page.mediabox[2:]] == list(A4)
-            assert len(words(page.extract_text())) > 10
+        assert all(len(words(text)) > 10 for text in texts(path))
 
 
 def test_an_exercise_that_fits_on_a_page_is_not_torn(made: Path) -> None:
     """Or the next page would have two lines of it, and nothing else but room to write."""
     path = next(path for path in LESSONS if path.name.startswith("04"))
     for language in LANGUAGES:
-        about = handouts.lesson(path, language)
-        pages = pypdf.PdfReader(made / f"L04_{language}.pdf").pages
-        told = [words(page.extract_text()) for page in pages]
+        about = lesson(path, language)
+        told = [words(text) for text in texts(made / f"L04_{language}.pdf")]
         parts = (about.heading, about.exercise[-1][1], handouts.WORDS[language]["room"])
         assert len({next(i for i, t in enumerate(told) if words(p) in t) for p in parts}) == 1
 
@@ -97,7 +106,7 @@ def test_a_sheet_says_who_wrote_it_and_its_picture_is_of_lines_and_letters(made:
         assert reader.metadata.author == handouts.AUTHORS != ""
         assert reader.trailer["/Root"]["/Lang"] == path.stem[-2:]
         assert [list(page.images) for page in reader.pages] == [[]] * len(reader.pages)
-        assert "Mul" in reader.pages[0].extract_text(), "on the card of the operator"
+        assert "Mul" in texts(path)[0], "on the card of the operator"
 
 
 def marks(page: pypdf.PageObject) -> set[int | str | None]:
@@ -159,7 +168,7 @@ def test_a_pdf_says_what_each_piece_is_and_in_which_order_to_read_it(made: Path)
 def test_nothing_is_wider_than_the_page(path: Path, language: str) -> None:
     """Paragraphs are broken into lines; code is set as it is typed."""
     handouts.letters()
-    told = handouts.lesson(path, language).exercise
+    told = lesson(path, language).exercise
     flowed = [
         part for kind, text in told if kind == "text" for part in handouts.flow(text, language)
     ]
@@ -174,8 +183,8 @@ def test_nothing_is_wider_than_the_page(path: Path, language: str) -> None:
 
 def test_no_line_begins_with_a_mark_that_must_not_stand_there(made: Path) -> None:
     for path in made.glob("L*_zh.pdf"):
-        for page in pypdf.PdfReader(path).pages:
-            lines = page.extract_text().splitlines()
+        for text in texts(path):
+            lines = text.splitlines()
             assert not [line for line in lines if line.lstrip()[:1] in tuple("，。、；：？！")]
 
 

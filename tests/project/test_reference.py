@@ -9,6 +9,7 @@ import importlib.util
 import inspect
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -141,8 +142,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     Without the source of each name, which takes a third of the time to colour.
     """
     folder = tmp_path_factory.mktemp("api")
+    render = reference.pdoc.render
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(reference.pdoc.render.env.filters, "highlight", lambda _: "")
+        patch.setattr(render, "configure", partial(render.configure, show_source=False))
         paths = reference.build(folder)
     return {str(p.relative_to(folder).as_posix()): p.read_text("utf-8") for p in paths}
 

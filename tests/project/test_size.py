@@ -50,6 +50,10 @@ def test_the_summary_of_a_run_reports_every_size(request: pytest.FixtureRequest,
         ('text = """two\nlines"""\n', 2),
         ('class A:\n    x: int\n    """What x is."""\n', 2),
         ("", 0),
+        ('x = (\n    "one"\n    \'"""\'  # two\n)\n', 4),
+        ('x = "# no comment"\n"""About\nx."""  # a "comment"\n', 1),
+        ('x = """\\"""\n\n# text\n"""\nr"""alone\n"""\n', 4),
+        ('x = \\\n    "no text of its own"\n', 2),
     ],
 )
 def test_a_line_of_code_holds_a_token(source: str, count: int) -> None:

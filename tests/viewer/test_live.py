@@ -97,8 +97,8 @@ def test_static_nodes_are_born_in_it(notebook: dict[str, list[Any]]) -> None:
 
 def test_all_pauses_together_stay_short(notebook: dict[str, list[Any]]) -> None:
     x = mg.tensor(2.0, requires_grad=True)
-    lines = "\n".join("x = x + 1" for _ in range(15))
-    with viz.live(pause=0.4):
+    lines = "\n".join("x = x + 1" for _ in range(6))
+    with viz.live(pause=1.0):
         exec(compile(lines, "<lines>", "exec"), {"x": x})
     assert module.LONGEST <= sum(notebook["waited"]) < module.LONGEST + 0.5
 
