@@ -264,9 +264,9 @@ def test_the_first_page_speaks_both_languages_and_asks_nobody_else() -> None:
 
 # All pages of files share what they keep.
 FIRST_VISIT = """
-sessionStorage.begun === "%s" || localStorage.clear();
-sessionStorage.begun = "%s";
-Object.defineProperty(navigator, "language", { configurable: true, value: sessionStorage.begun });
+sessionStorage["%s"] || localStorage.clear();
+sessionStorage["%s"] = true;
+Object.defineProperty(navigator, "language", { configurable: true, value: "%s" });
 """
 
 
@@ -278,7 +278,7 @@ def test_the_first_page_speaks_one_language_until_the_other_is_chosen(
 ) -> None:
     (tmp_path / "index.html").write_text(front.first_page(True, 34, 10), "utf-8")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.add_init_script(FIRST_VISIT % (reader, reader))
+    page.add_init_script(FIRST_VISIT % (reader, reader, reader))
     page.goto((tmp_path / "index.html").as_uri())
     assert shown(page) == reader[:2]
     assert page.evaluate("document.documentElement.scrollWidth") == 390
