@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +56,7 @@ class Recording(NamedTuple):
     ran: int
 
 
+@cache
 def images() -> NDArray[np.float32]:
     """The images as rows of 256 numbers, from 0 (paper) to 1 (ink)."""
     packed = digit.samples()

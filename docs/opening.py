@@ -81,9 +81,10 @@ def films() -> dict[str, str]:
     large, slim = lesson_pictures.pictures(), lesson_pictures.pictures(SLIM[0])
     for language in languages:
         for film in (fan_out, tape, two_runs):
+            animation = film(language)
             for made, width in ((large, 0), (slim, SLIM[0])):
                 made[f"{film.__name__}_{language}.svg"] = played(
-                    film(language), width, TITLES.get(film.__name__, "")
+                    animation, width, TITLES.get(film.__name__, "")
                 )
         large[f"diamond_{language}.svg"] = diamond(language)
     files = {name: in_our_letters(svg) for name, svg in large.items()}
