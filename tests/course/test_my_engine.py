@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import size
+from covering import examples
 from hypothesis import given
 from test_schedule import problems
 
@@ -256,6 +257,7 @@ def test_traces_are_counted_for_one_input_after_another() -> None:
     assert lessons.count_traces(mg.sum, []) == 0
 
 
+@examples(100)
 @given(problems())
 def test_its_scheduler_is_as_good_as_minigrads_and_any_of_its_plans_gives_the_same_bits(
     problem: Any,
