@@ -108,7 +108,18 @@ def few(items: Sequence[pytest.Item], most: int | None) -> list[pytest.Item]:
             groups[item.nodeid.partition("[")[0], limit].append(item)
     for (_, limit), group in groups.items():
         if len(group) > limit:
-            cases = [item.callspec.indices for item in group]
-            kept = covering(cases, [item.nodeid for item in group], limit)
+            kept = covering(_numbered(group), [item.nodeid for item in group], limit)
             gone.update(item for i, item in enumerate(group) if i not in kept)
     return [item for item in items if item not in gone]
+
+
+def _numbered(group: Sequence[pytest.Function]) -> list[dict[str, int]]:
+    """Number the values of each parameter; pytest numbers the cases, not the values."""
+    known: dict[str, dict[int, int]] = defaultdict(dict)
+    return [
+        {
+            name: known[name].setdefault(id(value), len(known[name]))
+            for name, value in params.items()
+        }
+        for params in (item.callspec.params for item in group)
+    ]
