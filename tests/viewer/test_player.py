@@ -11,6 +11,7 @@ import re
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,9 +64,14 @@ PLAYERS: dict[str, Callable[[], Player]] = {
 }
 
 
+@cache
+def made(name: str) -> Player:
+    return PLAYERS[name]()
+
+
 @pytest.fixture(scope="module", params=PLAYERS)
 def player(request: pytest.FixtureRequest) -> Player:
-    return PLAYERS[request.param]()
+    return made(request.param)
 
 
 def drawn(svg: str) -> set[str]:
@@ -112,7 +118,7 @@ def test_players_on_one_page_do_not_share_ids() -> None:
 
 
 def test_layers_are_shown_folded_and_can_be_unfolded() -> None:
-    (layers,), (plain,) = (PLAYERS[name]().data["graphs"] for name in ("layers", "dynamic"))
+    (layers,), (plain,) = (made(name).data["graphs"] for name in ("layers", "dynamic"))
     assert (layers["shown"], layers["layers"]) == ("", "linear1\nlinear2\nloss\nrelu1")
     assert set(layers["views"]) == {"", "linear1", "relu1", "linear2", "loss", layers["layers"]}
     assert list(plain["views"]) == [plain["shown"]] == [plain["layers"]]
@@ -207,7 +213,7 @@ def test_a_page_without_widgets_shows_the_drawing_and_every_step() -> None:
 
 def test_nothing_hostile_is_markup() -> None:
     """What the browser sets as text (labels, code, shares) may hold anything."""
-    player = hostile()
+    player = made("hostile")
     data = player.data
     markup = [player._still()]
     for graph in data["graphs"]:
@@ -249,15 +255,14 @@ def test_an_empty_player_says_what_to_do() -> None:
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("pages")
-    made = {
-        name: PLAYERS[name]().save(folder / f"{name}.html")
-        for name in ("dynamic", "layers", "hostile", "compare")
-    }
-    return made
+    """One of each kind of page that can be saved, and of each kind of player."""
+    set_language("en")
+    names = ("step", "step layers", "compare", "draw static", "passes")
+    hostile = made("hostile").save(tmp_path_factory.mktemp("pages") / "hostile.html")
+    return {"hostile": hostile, **{name: views.saved(name) for name in names}}
 
 
-@pytest.mark.parametrize("name", ["dynamic", "layers", "hostile", "compare"])
+@pytest.mark.parametrize("name", ["step", "step layers", "hostile", "compare"])
 def test_a_saved_page_needs_nothing_else(saved: dict[str, Path], name: str) -> None:
     page = saved[name].read_text("utf-8")
     addresses = set(re.findall(r"https?://[^\s\"'<>\\)]+", page))
@@ -270,26 +275,12 @@ def test_a_saved_page_needs_nothing_else(saved: dict[str, Path], name: str) -> N
     assert saved[name].stat().st_size < 1_000_000
 
 
-def saved_pages() -> dict[str, Any]:
-    """One of each kind of page that can be saved."""
-    with mg.Graph():
-        x = mg.placeholder("x", shape=())
-        graph = mg.build_graph(x, x * x + 3)
-    return {
-        "player": viz.step(e1()),
-        "diagram": viz.draw(graph),
-        "board": viz.passes(graph, {"x": 2.0}),
-        "hostile": PLAYERS["hostile"](),
-    }
-
-
-PAGES = ("player", "diagram", "board", "hostile")
+PAGES = ("step", "draw static", "passes", "hostile")
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_saved_page_allows_its_own_script_alone(name: str, tmp_path: Path) -> None:
-    path = saved_pages()[name].save(tmp_path / "page.html")
-    raw = path.read_bytes()
+def test_a_saved_page_allows_its_own_script_alone(saved: dict[str, Path], name: str) -> None:
+    raw = saved[name].read_bytes()
     head, _, rest = raw.partition(b'<script type="module">')
     script, end, _ = rest.partition(b"</script>")
     assert end
@@ -340,8 +331,11 @@ LEAKS = """async address => {
 
 
 @pytest.mark.browser
+@pytest.mark.cases(2)  # all of them have the same policy, as is seen above
 @pytest.mark.parametrize("name", PAGES)
-def test_a_saved_page_plays_and_reaches_nothing(name: str, tmp_path: Path, page: Page) -> None:
+def test_a_saved_page_plays_and_reaches_nothing(
+    name: str, saved: dict[str, Path], page: Page
+) -> None:
     asked: list[str] = []
 
     class Listener(http.server.BaseHTTPRequestHandler):
@@ -354,10 +348,10 @@ def test_a_saved_page_plays_and_reaches_nothing(name: str, tmp_path: Path, page:
         def log_message(self, *args: Any) -> None:
             pass
 
-    page.goto(saved_pages()[name].save(tmp_path / "page.html").as_uri())
+    page.goto(saved[name].as_uri())
     page.locator("#page svg").first.wait_for()
     page.get_by_role("button", name="中文", exact=True).click()
-    if name != "diagram":
+    if name != "draw static":
         before = page.locator("#page").inner_text()
         page.locator(".mg-steps").focus()
         page.keyboard.press("ArrowLeft")  # from its end, where it rests
@@ -398,7 +392,7 @@ def classes(page: Page) -> dict[str, set[str]]:
 def test_a_saved_page_plays(saved: dict[str, Path], page: Page) -> None:
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
-    page.goto(saved["dynamic"].as_uri())
+    page.goto(saved["step"].as_uri())
     caption, counter = page.locator(".mg-caption"), page.locator(".mg-controls output")
     assert "done:" in caption.inner_text(), "it rests where everything can be seen"
     assert counter.inner_text() == "7 / 7"
@@ -454,7 +448,7 @@ def test_a_saved_page_plays(saved: dict[str, Path], page: Page) -> None:
 def test_layers_unfold_and_two_graphs_stand_side_by_side(
     saved: dict[str, Path], page: Page
 ) -> None:
-    page.goto(saved["layers"].as_uri())
+    page.goto(saved["step layers"].as_uri())
     assert {i for i in classes(page) if i[0] == "g"} == {"g1", "g2", "g3", "g4"}
     fold = page.get_by_role("button", name="fold layers")
     assert fold.get_attribute("aria-pressed") == "true"

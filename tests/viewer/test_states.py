@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -109,12 +110,17 @@ def test_nan_and_infinity_are_marked_wherever_they_are() -> None:
     assert [n["values"][0][1].get("bad") for n in data["nodes"].values()] == [None, True, True]
 
 
+@cache
+def network(which: str) -> viz.Player:
+    dynamic, static = digits()
+    feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
+    return viz.step(dynamic) if which == "dynamic" else viz.step(static, feed)
+
+
 @pytest.mark.parametrize("which", ["dynamic", "static"])
 def test_a_folded_layer_is_filled_by_what_of_it_has_run(which: str) -> None:
     """By its operators: what it is given neither bears it nor fills it."""
-    dynamic, static = digits()
-    feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
-    film = (viz.step(dynamic) if which == "dynamic" else viz.step(static, feed)).films[0]
+    film = network(which).films[0]
     folded = film.view(())
     first = next(n for n in folded.nodes if n.name == "linear1")
     product, added = (film.tracks[i] for i in members(film.picture, first))
@@ -144,7 +150,7 @@ def flows(player: viz.Player) -> list[Any]:
 
 
 def test_what_calls_share_says_how_many_of_it_have_their_gradients() -> None:
-    (film,) = viz.step(unrolled(3)).films
+    (film,) = viz.step(unrolled(2)).films
     drawn = film.picture.fold()
     (shared,) = (n.id for n in drawn.nodes if n.name == "rnncell.parameters")
     told = [on_cards(film, k, drawn)[shared].gradient for k in range(len(film.frames))]
@@ -170,9 +176,7 @@ def test_what_travels_is_sent_with_what_it_is_made_of() -> None:
 
 @pytest.mark.parametrize("which", ["dynamic", "static"])
 def test_between_layers_a_swatch_travels_and_never_a_bare_sign(which: str) -> None:
-    dynamic, static = digits()
-    feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
-    player = viz.step(dynamic) if which == "dynamic" else viz.step(static, feed)
+    player = network(which)
     back = [flow for flow in flows(player) if not isinstance(flow, str)]
     assert back
     for flow in back:
