@@ -69,6 +69,7 @@ def halves(path: Path) -> list[tuple[str, str]]:
     return [(m[1], m[2]) for m in found if m]
 
 
+@cache
 def prose(text: str) -> str:
     """What is read aloud: no code, formulas, addresses or markup."""
     text = FORMULA.sub(" ", INLINE.sub(" ", FENCED.sub(" ", text)))
@@ -140,6 +141,8 @@ def terms(en: str, zh: str) -> Iterator[str]:
     """A term of the glossary in English needs its Chinese; words with other meanings are free."""
     left = prose(en)
     for term, chinese in glossary().items():
+        if term.lower() not in left.lower():  # a pattern takes much longer to say so
+            continue
         pattern = re.compile(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])", re.IGNORECASE)
         if pattern.search(left) and term not in AMBIGUOUS and chinese not in prose(zh):
             yield f"{term}: no {chinese}"

@@ -8,18 +8,22 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import forks
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from lessons import LESSONS, NOTEBOOKS, ROOT
 from looks import luminance, violations
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
 from test_computing_pages import MOVED
 
 import minigrad as mg
@@ -48,12 +52,14 @@ def cases(x: Any) -> Any:
     return x.exp() if x.sum() > 0 else -x
 
 
-def kept(view: Any) -> Any:
-    """What a notebook stores of a view that is shown for a page."""
+@cache
+def kept(view: Callable[[], Any], language: str) -> str:
+    """What a notebook stores of a view that is shown for a page in this language, as JSON."""
+    set_language(language)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(stored.ROOM, str(pages.KEPT))
         bundle = view()._repr_mimebundle_()
-    return json.loads(json.dumps(bundle[0] if isinstance(bundle, tuple) else bundle))
+    return json.dumps(bundle[0] if isinstance(bundle, tuple) else bundle)
 
 
 def film() -> Any:
@@ -67,12 +73,22 @@ def chart() -> Any:
     return viz.curves(lines, title=("Loss", "损失"), x=("step", "步"), y=("loss", "损失"))
 
 
-def lesson() -> nbformat.NotebookNode:
+def output_of(view: Callable[[], Any], language: str) -> list[Any]:
+    """The output of a cell that ends with this view."""
+    return [nbformat.v4.new_output("display_data", json.loads(kept(view, language)))]
+
+
+def branches() -> Any:
+    x = mg.tensor([1.0])
+    return viz.branches(cases, x, cond=lambda x: mg.cond(x.sum() > 0, x.exp, lambda: -x))
+
+
+def lesson(language: str) -> nbformat.NotebookNode:
     """A lesson as its file stores it, but its film plays and its chart is that of a page."""
     notebook = nbformat.read(LESSON, as_version=4)
     for call, view in (("viz.live()", film), ("viz.curves(", chart)):
         cell = next(c for c in notebook.cells if c.cell_type == "code" and call in c.source)
-        cell.outputs = [nbformat.v4.new_output("display_data", kept(view))]
+        cell.outputs = output_of(view, language)
     return notebook
 
 
@@ -84,7 +100,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for language in LANGUAGES:
             set_language(language)
             (folder / language).mkdir()
-            for path, notebook in ((LESSON, lesson()), (NOTEBOOKS[-2], pages.start(language))):
+            for path, notebook in (
+                (LESSON, lesson(language)),
+                (NOTEBOOKS[-2], pages.start(language)),
+            ):
                 html = pages.page(notebook, path, language, pages.RUN)
                 (folder / language / f"{path.stem}.html").write_text(html, "utf-8")
     set_language("en")
@@ -138,14 +157,8 @@ def test_no_line_breaks_short_code() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_font_has_every_letter_that_a_script_may_show(language: str) -> None:
     """The frames of branches get their words from the script; the page holds them nowhere else."""
-    set_language(language)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(stored.ROOM, str(pages.KEPT))
-        x = mg.tensor([1.0])
-        board = viz.branches(cases, x, cond=lambda x: mg.cond(x.sum() > 0, x.exp, lambda: -x))
-        bundle = json.loads(json.dumps(board._repr_mimebundle_()[0]))
     title = nbformat.v4.new_markdown_cell('# Both <div lang="zh">\n\n# 都有\n\n</div>')
-    cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", bundle)])
+    cell = nbformat.v4.new_code_cell("", outputs=output_of(branches, language))
     notebook = nbformat.v4.new_notebook(cells=[title, cell])
     html = pages.page(notebook, LESSON, language, pages.RUN)
     set_language("en")
@@ -221,7 +234,10 @@ def test_an_exercise_is_text_with_its_gaps_and_a_way_to_run_it(made: Path) -> No
         assert 'href="index.html#run"' in exercise
     assert 'id="run"' in read(made, "en", "index")
     assert read(made, "en", "index").count('<a class="start" href="tour.html">Start here</a>') == 1
-    site = pages.page(lesson(), LESSON, "en", "../../lab/index.html?path={notebook}")
+    notebook = lesson("en")
+    title, *rest = notebook.cells
+    notebook.cells = [title, *(cell for cell in rest if pages.has_gaps(cell.source))]
+    site = pages.page(notebook, LESSON, "en", "../../lab/index.html?path={notebook}")
     assert f'href="../../lab/index.html?path={LESSON.name}"' in site
     assert "tasks.py" in read(made, "en", "index")
     path, to = NOTEBOOKS[-2], "../../lab/index.html?path={notebook}"
@@ -333,6 +349,11 @@ def test_a_page_plays_and_fits_and_asks_for_nothing(
     asked = visit(page, made / language / f"{LESSON.stem}.html")
     for width in (1440, 390):
         assert fits_and_plays(page, width) == 1
+    field = page.locator(".mg-inputs input").first
+    assert field.is_enabled()
+    before = page.locator(".mg-player").inner_text()
+    field.evaluate("e => { e.value = 3; e.dispatchEvent(new Event('input')); }")
+    assert page.locator(".mg-player").inner_text() != before, "a slider needs no kernel"
     read = "flatMap(e => ['aria-label', 'title'].map(name => e.getAttribute(name)))"
     names = page.evaluate(
         f"[...document.querySelectorAll('main [aria-label], main [title]')].{read}"
@@ -349,9 +370,18 @@ def test_a_page_plays_and_fits_and_asks_for_nothing(
 @pytest.mark.browser
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_chart_fits_beside_the_contents_of_its_page(
-    made: Path, language: str, page: Page
+    tmp_path: Path, language: str, page: Page
 ) -> None:
-    visit(page, made / language / f"{LESSON.stem}.html")
+    """A page of prose with this chart: films take long to lay out at five widths."""
+    notebook = lesson(language)
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "markdown" or "viz.curves(" in cell.source
+    ]
+    (tmp_path / "page.html").write_text(pages.page(notebook, LESSON, language, pages.RUN), "utf-8")
+    visit(page, tmp_path / "page.html")
+    assert page.locator(".parts a").count() > 3
     charts = page.locator(".mg-chart div[tabindex]:visible")
     shown = "e => [e.scrollWidth - e.clientWidth, e.querySelector('img').clientWidth]"
     for width, most in ((1440, 1080), (1425, 1080), (1250, 754), (770, 754), (390, 390)):
@@ -369,21 +399,27 @@ SLIDES = """[...document.querySelectorAll('.slide')].map(slide => {
 })"""
 
 
+# How many paragraphs there are here, and on another page, which is not laid out for that.
+PARAGRAPHS = """html => {
+    const other = new DOMParser().parseFromString(html, 'text/html');
+    const parts = '.prose > p, details.code > .highlight, .exercise';
+    return [document, other].map(of => of.querySelectorAll(parts).length);
+}"""
+
+
 @pytest.mark.browser
 def test_a_slide_holds_one_screen_and_its_players_play(
     made: Path, tmp_path: Path, page: Page
 ) -> None:
     slides = tmp_path / "slides.html"
-    slides.write_text(pages.page(lesson(), LESSON, "en", pages.RUN, slides=True), "utf-8")
-    count = "document.querySelectorAll('.prose > p, details.code > .highlight, .exercise').length"
-    visit(page, made / "en" / f"{LESSON.stem}.html")
-    paragraphs = page.evaluate(count)
+    slides.write_text(pages.page(lesson("en"), LESSON, "en", pages.RUN, slides=True), "utf-8")
     page.set_viewport_size({"width": 1440, "height": 900})
     visit(page, slides)
     found = page.evaluate(SLIDES)
     assert len(found) > 20
     assert all(0 < used <= high <= 900 for used, high in found)
-    assert page.evaluate(count) == paragraphs, "all of the lesson is there, code too"
+    both = page.evaluate(PARAGRAPHS, read(made, "en"))
+    assert both[0] == both[1] > 20, "all of the lesson is there, code too"
     page.locator("body").press("ArrowRight")
     page.wait_for_function("document.querySelectorAll('.slide')[1].getBoundingClientRect().top < 9")
     page.locator(".view").first.scroll_into_view_if_needed()
@@ -396,21 +432,8 @@ def test_a_slide_holds_one_screen_and_its_players_play(
     assert page.errors == []
 
 
-@pytest.mark.browser
-def test_a_slider_of_a_page_moves_without_a_kernel(made: Path, page: Page) -> None:
-    visit(page, made / "en" / f"{LESSON.stem}.html")
-    field = page.locator(".mg-inputs input").first
-    assert field.is_enabled()
-    before = page.locator(".mg-player").inner_text()
-    field.evaluate("e => { e.value = 3; e.dispatchEvent(new Event('input')); }")
-    assert page.locator(".mg-player").inner_text() != before
-
-
-@pytest.mark.browser
-def test_a_wide_page_has_its_parts_in_the_margin_and_marks_the_one_that_is_read(
-    made: Path, page: Page
-) -> None:
-    visit(page, made / "en" / f"{LESSON.stem}.html")
+def marks_the_part_that_is_read(page: Page) -> None:
+    """A wide page has its parts in the margin."""
     page.set_viewport_size({"width": 1440, "height": 900})
     parts, text = page.locator(".parts"), page.locator(".prose").nth(1)
     right = parts.evaluate("e => e.getBoundingClientRect().right")
@@ -427,8 +450,11 @@ def test_a_wide_page_has_its_parts_in_the_margin_and_marks_the_one_that_is_read(
 
 
 @pytest.mark.browser
-def test_code_unfolds_questions_answer_and_paper_shows_what_is_read(made: Path, page: Page) -> None:
+def test_parts_are_marked_code_unfolds_questions_answer_and_paper_shows_what_is_read(
+    made: Path, page: Page
+) -> None:
     visit(page, made / "en" / f"{LESSON.stem}.html")
+    marks_the_part_that_is_read(page)
     code = page.locator("details.code")
     assert code.count() > 10
     assert page.locator("details.code[open]").count() == 2, "those that the text tells one to read"
@@ -559,18 +585,23 @@ def test_a_view_is_stored_for_a_browser_and_not_for_a_program(
     assert view(monkeypatch, "5a3b_4711_3"), "a server runs the cell for a living page"
 
 
-def test_nbconvert_keeps_the_chosen_language_the_questions_and_the_film(tmp_path: Path) -> None:
+def test_nbconvert_keeps_the_chosen_language_the_questions_and_the_film(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     setup = 'import minigrad as mg, minigrad_lessons as lessons, viz\nviz.language("zh")'
     film = 'viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3)'
     cells = [nbformat.v4.new_code_cell(source) for source in (setup, 'lessons.quiz("L00.1")', film)]
     halves = '<div lang="en">\n\nprose\n\n</div>\n\n<div lang="zh">\n\n正文\n\n</div>'
     cells.append(nbformat.v4.new_markdown_cell(halves))
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "lesson.ipynb")
-    clean = {k: v for k, v in os.environ.items() if k not in stored.SERVERS}
-    command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "html", "lesson.ipynb"]
-    done = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    html = (tmp_path / "lesson.html").read_text("utf-8")
+    for name in stored.SERVERS:
+        monkeypatch.delenv(name, raising=False)
+    if forks.POSSIBLE:
+        monkeypatch.setattr(
+            "ipykernel.kernelspec.get_kernel_dict", lambda *_, **__: forks.kernel_spec()
+        )
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, kernel_name="python3").execute()
+    html, _ = HTMLExporter().from_notebook_node(notebook)
     assert 'body):not([data-mg-language]) [lang|="en"] { display: none' in html
     assert "热身" in html, "the question"
     assert html.count('class="mg-still"') == 1, "the film"
