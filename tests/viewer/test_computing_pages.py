@@ -13,6 +13,7 @@ from typing import Any
 import nbformat
 import numpy as np
 import pytest
+from fixtures import POSITIONS
 from lessons import NOTEBOOKS
 from test_branches_view import e10 as f
 from test_branches_view import e10_cond as g
@@ -175,7 +176,9 @@ def test_every_input_of_a_notebook_is_known() -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_a_page_shows_what_the_kernel_would(name: str) -> None:
+def test_a_page_shows_what_the_kernel_would(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From few positions, as it computes all others: each that is kept is a run of the kernel."""
+    monkeypatch.setattr("viz.page.sliders.KEPT", POSITIONS)
     check(MOVED[name])
 
 

@@ -29,7 +29,7 @@ from viz.page.sliders import kept, slider
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.usefixtures("english", "all_positions")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 # A widget, what saves itself not at all or otherwise, and one whose words are lines that import.
@@ -219,6 +219,7 @@ def test_an_answer_unfolds_without_a_kernel_and_says_in_words_what_it_is_worth(
 # ---- Sliders without a kernel -----------------------------------------------------------------
 
 
+READERS = 50  # positions that a page keeps for a reader; the tests keep fewer
 SLIDING: dict[str, Callable[[], Any]] = {
     "step": lambda: viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3),
     "two": lambda: viz.step((mg.tensor([1.0, 2.0], requires_grad=True) * 2).sum()),
@@ -265,13 +266,15 @@ def test_a_slider_of_a_saved_page_shows_what_the_kernel_would(
 def test_a_page_keeps_positions_where_no_program_can_compute_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("viz.page.sliders.KEPT", READERS)
     player = SLIDING["step"]()
     computed = player._values(900_000)
     assert len(computed["kept"]) == 41
     assert "program" in computed["fill"]
-    monkeypatch.setattr(recompute, "LARGEST", 500)
-    assert player._values(900_000).keys() == {"data", "index", "kept"}, "the program is too large"
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(recompute, "LARGEST", 500)
+        few = player._values(900_000)
+    assert few.keys() == {"data", "index", "kept"}, "the program is too large"
     player.numbers = raises_graph_error
     plain = player._values(900_000)
     assert plain.keys() == {"data", "index", "kept"}, "not in a graph, or not in JavaScript"
@@ -310,7 +313,8 @@ def test_a_saved_board_moves_to_the_branch_that_an_input_takes(tmp_path: Path, p
     assert page.errors == []
 
 
-def test_positions_are_as_fine_as_there_is_room(tmp_path: Path) -> None:
+def test_positions_are_as_fine_as_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.page.sliders.KEPT", READERS)
     sliders = [slider("x", 2.0)]
 
     def made(inputs: list[float]) -> dict[str, Any]:

@@ -127,6 +127,7 @@ def test_a_comparison_of_what_fails_is_refused() -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.cases(3)  # the node and the reason of each are looked at above
 @pytest.mark.parametrize("name", [*STOPPED, "empty"])
 def test_a_page_shows_it(name: str, page: Page, tmp_path: Path) -> None:
     player = viz.step(mg.Graph()) if name == "empty" else STOPPED[name][0]()
