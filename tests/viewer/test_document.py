@@ -300,7 +300,10 @@ def test_numbers_are_written_as_python_writes_them() -> None:
 
 
 @pytest.mark.browser
-def test_a_saved_board_moves_to_the_branch_that_an_input_takes(tmp_path: Path, page: Page) -> None:
+def test_a_saved_board_moves_to_the_branch_that_an_input_takes(
+    tmp_path: Path, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.page.sliders.KEPT", READERS)
     page.goto(viz.branches(cases, 1.0).save(tmp_path / "page.html").as_uri())
     before = page.locator(".mg-caption").inner_text()
     slide(page, -1.8)
