@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import forks
 import pytest
 from covering import each
 
@@ -22,7 +23,8 @@ import minigrad_lessons as lessons
 import viz
 
 ROOT = Path(__file__).parents[2]
-spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
+PATH = str(ROOT / "docs" / "reference.py")
+spec = importlib.util.spec_from_file_location("reference", PATH)
 reference = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(reference)
 
@@ -147,6 +149,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         patch.setattr(render, "configure", partial(render.configure, show_source=False))
         paths = reference.build(folder)
     return {str(p.relative_to(folder).as_posix()): p.read_text("utf-8") for p in paths}
+
+
+def test_a_page_has_the_names_that_load_only_when_asked_for() -> None:
+    """In a Python where nobody has asked for them, as `python tasks.py docs` is."""
+    program = f"import minigrad, runpy\nrunpy.run_path({PATH!r})['documented'](minigrad)"
+    code, _, told = forks.bare().run(program)
+    assert code == 0, told
 
 
 @pytest.mark.parametrize("place", MODULES)

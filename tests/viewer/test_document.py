@@ -12,6 +12,7 @@ from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import comm
 import numpy as np
 import pytest
 import views
@@ -55,6 +56,20 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "error": VIEWS["error"],
     "train": VIEWS["train"],
 }
+
+
+@pytest.mark.parametrize("name", [name for name in WIDGETS if name != "diagram"])  # no widget
+def test_a_widget_is_opened_with_what_it_shows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook that shows it before a second message has come would show nothing."""
+    opened = []
+    make = comm.create_comm
+    monkeypatch.setattr(comm, "create_comm", lambda **how: opened.append(how) or make(**how))
+    WIDGETS[name]()
+    sent = [how["data"]["state"] for how in opened]
+    assert all(state["data"] for state in sent if "_esm" in state)
+    assert any("_esm" in state for state in sent)
+
+
 TITLES = {
     "player": ("dynamic graph: y = x × 3", "动态图：y = x × 3"),
     "compare": (

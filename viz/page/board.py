@@ -73,7 +73,6 @@ class Board(Page):
         """Make a board of scenes; moves: a node keeps its id, and moves from picture to picture.
         lanes: a score with a column for each scene.
         """
-        super().__init__()
         self.heading = heading or ROWS["page"]
         self._name = f"mgb{next(_numbers)}"
         self._switches, self._again = tuple(switches), again
@@ -84,6 +83,7 @@ class Board(Page):
         self.slider = slider or ROWS["position"]
         self.index = max(0, len(self.scenes) - 1)  # it rests where all has happened
         self.data = self._payload()
+        super().__init__()
 
     @traitlets.observe("off")
     def _on_switch(self, change: Any) -> None:

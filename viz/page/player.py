@@ -60,9 +60,10 @@ class Player(Page):
     ) -> None:
         self.sliders, self.numbers, self._again, self._name = tuple(sliders), numbers, again, name
         self.films: tuple[Film, ...] = ()
-        super().__init__(inputs=[slider.value for slider in sliders])
-        self.on_msg(self._answer)
+        self.inputs = [slider.value for slider in sliders]
         self.show(films, verdict, links)
+        super().__init__()
+        self.on_msg(self._answer)
 
     def show(self, films: Sequence[Film], verdict: Pair | None = None, links: Links = ()) -> None:
         """Replace the films, in every place where the player is displayed.

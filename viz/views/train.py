@@ -38,7 +38,6 @@ class Training(Page):
     drawing = traitlets.Unicode("").tag(sync=True)  # the chart
 
     def __init__(self, items: Iterable[Any], total: int | None, model: Module | None) -> None:
-        super().__init__()
         self._items, self.total, self._model = items, total, model
         self.series: dict[str, list[float]] = {}
         self.norms: dict[str, list[float]] = {}
@@ -46,6 +45,7 @@ class Training(Page):
         self._begin: float | None = None
         self._sent = self._drawn = self._cost = self._spent = self._elapsed = 0.0
         self._tell()
+        super().__init__()
 
     # ---- While it runs -------------------------------------------------------------------------
 
