@@ -139,7 +139,7 @@ def table() -> str:
 def documented(module: ModuleType) -> pdoc.doc.Module:
     """A module with the docstrings of its public names completed."""
     for name in module.__all__:
-        getattr(module, name)  # pdoc sees only what is loaded, and many names load when asked for
+        getattr(module, name, None)  # many load when asked for, and pdoc sees what is loaded
     page = pdoc.doc.Module(module)
     page.submodules = [  # not the modules whose names are those of functions
         pdoc.doc.Module(importlib.import_module(name))

@@ -18,7 +18,7 @@ thorough = False  # with --all, or where a test is named: every pair, not each v
 
 def examples(count: int) -> hypothesis.settings:
     """So many random examples with --all, a third without; as the profile has it, more or fewer."""
-    usual = hypothesis.settings.get_profile("suite").max_examples
+    usual = hypothesis.settings.get_profile("default").max_examples
     asked = count * hypothesis.settings.default.max_examples // usual
     asked = asked if thorough else asked // 3
     return hypothesis.settings(max_examples=max(3, asked))

@@ -239,7 +239,8 @@ def copied(folder: Path, *tests: str) -> None:
         (folder / path.relative_to(ROOT)).parent.mkdir(exist_ok=True)
         shutil.copy(path, folder / path.relative_to(ROOT))
     shutil.copy(ROOT / "tests" / "fixtures.py", folder / "tests" / "conftest.py")
-    shutil.copy(ROOT / "tests" / "covering.py", folder / "tests")
+    for name in ("covering", "directions", "forks"):
+        shutil.copy(ROOT / "tests" / f"{name}.py", folder / "tests")
 
 
 def passed(folder: Path, chosen: str, *documented: str) -> list[str]:

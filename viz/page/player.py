@@ -47,6 +47,7 @@ class Player(Page):
     _css = sheets(*SHEETS, "film", "score")
     index = traitlets.Int(-1).tag(sync=True)  # -1: at rest at its end; it plays once when seen
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    films: tuple[Film, ...] = ()
 
     def __init__(
         self,
@@ -59,7 +60,6 @@ class Player(Page):
         numbers: Callable[[list[float]], Graph] | None = None,
     ) -> None:
         self.sliders, self.numbers, self._again, self._name = tuple(sliders), numbers, again, name
-        self.films: tuple[Film, ...] = ()
         self.inputs = [slider.value for slider in sliders]
         self.show(films, verdict, links)
         super().__init__()
