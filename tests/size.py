@@ -7,8 +7,10 @@ A line of code is one that holds a token: no comment, no docstring, no empty lin
 from __future__ import annotations
 
 import functools
-import re
+import io
+import tokenize
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -16,43 +18,30 @@ CEILINGS = Path(__file__).with_name("sizes.toml")
 PACKAGES = ("minigrad", "minigrad_lessons", "viz")
 LINES = "lines of code of each package"  # the section of a run's summary that says how many
 JAVASCRIPT = "minigrad/compiler/js"  # an executor, of which the half in JavaScript counts, too
-# Comments, strings, and brackets, which decide whether a string at the start of a line is alone.
-# Python's own tokenizer takes six times as long.
-PIECE = re.compile(
-    r"""
-    (?P<comment>\#[^\n]*)
-    | (?P<string>\b[a-zA-Z]{1,2}(?=["\'])|(?=["\']))
-      (?P<quote>"{3}|\'{3}|["\'])(?:\\.|(?!(?P=quote)).)*(?P=quote)
-    | (?P<opened>[(\[{])
-    | (?P<closed>[)\]}])
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-ENDS = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|$)")
+SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+SILENT |= {tokenize.ENCODING, tokenize.ENDMARKER}
+STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+
+
+def spoken(source: str) -> Iterator[tokenize.TokenInfo]:
+    """The tokens that do something: neither layout, nor comments, nor a text that stands alone."""
+    readable = io.StringIO(source).readline
+    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.ENCODING)
+    tokens = [t for t in tokenize.generate_tokens(readable) if t.type not in skipped]
+    for i, token in enumerate(tokens):
+        begins = not i or tokens[i - 1].type in STARTS
+        alone = token.type == tokenize.STRING and begins and tokens[i + 1].type == tokenize.NEWLINE
+        if token.type not in SILENT and not alone:
+            yield token
 
 
 def lines(source: str) -> int:
-    """Return how many lines of a module hold a token.
+    """How many lines of a module hold a token.
 
     >>> lines('"What it is for."' + chr(10) * 2 + "x = [  # why" + chr(10) + "    1]")
     2
     """
-    depth, kept, done = 0, [], 0
-    for piece in PIECE.finditer(source):
-        text, start, end = piece[0], piece.start(), piece.end()
-        if piece["quote"]:
-            begins = source.rfind("\n", 0, start) + 1
-            first = not source[begins:start].strip() and not source[:begins].endswith("\\\n")
-            alone = first and not depth and ENDS.match(source, end)
-            put = "" if alone else re.sub(r"(?m)^.*$", "x", text)
-        elif piece["comment"]:
-            put = ""
-        else:
-            depth += 1 if piece["opened"] else -1
-            continue
-        kept += [source[done:start], put]
-        done = end
-    return sum(bool(line.strip()) for line in "".join([*kept, source[done:]]).splitlines())
+    return len({n for t in spoken(source) for n in range(t.start[0], t.end[0] + 1)})
 
 
 def script_lines(source: str) -> int:

@@ -115,19 +115,10 @@ MODULES = {package: modules(package) for package in LAYERS}
 PATHS = {name: path for found in MODULES.values() for name, path in found.items()}
 
 
-def beginning(source: str) -> ast.Module:
-    """A source as far as it imports anything, as to parse all of each takes five times as long."""
-    last = re.search(r"(?s).*\bimport\b[^(\n]*(?:\([^)]*\))?", source)
-    try:
-        return ast.parse(last[0] if last else "")
-    except SyntaxError:  # such as within a `try`, or where prose says "import"
-        return ast.parse(source)
-
-
 @cache
 def imports(source: str) -> list[ast.Import | ast.ImportFrom]:
     """The imports of a source, but for those that only a checker of types reads."""
-    tree = beginning(source)
+    tree = ast.parse(source)
     for node in tree.body:
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             node.body = []
@@ -194,7 +185,7 @@ def nested(source: str) -> list[int]:
         return []  # to walk every function of every module takes long
     lines = source.splitlines()
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    tree = beginning(source)
+    tree = ast.parse(source)
     inside = [n for f in statements(tree) if isinstance(f, functions) for n in statements(f)]
     found = {n.lineno for n in inside if isinstance(n, (ast.Import, ast.ImportFrom))}
     return sorted(n for n in found if "noqa: PLC0415" not in lines[n - 1])
