@@ -419,7 +419,7 @@ def test(arguments):
         paths = ["tests", "notebooks", "minigrad", "viz", "README.md"]
         kinds = ["--doctest-modules", "--doctest-glob=README.md", "--nbval", "--nbval-current-env"]
     paths = [] if named else [p for p in paths if os.path.exists(os.path.join(ROOT, p))]
-    failed = run("-m", "pytest", *kinds, *processes(named, quick), *paths, *arguments)
+    failed = run("-m", "pytest", *kinds, *processes(named), *paths, *arguments)
     if not (failed or named or quick or os.environ.get("MINIGRAD_PLAIN") == "1"):
         print("\n" + message("plain_tests"), flush=True)
         few = [] if "--all" in arguments else ["--cases=3", "-m", "not compiler and not once"]
@@ -427,7 +427,7 @@ def test(arguments):
             os.environ.setdefault("HYPOTHESIS_PROFILE", "quick")
         paths = [*DYNAMIC, "tests/oracles"] if oracles else DYNAMIC
         failed = run(
-            "-m", "pytest", *few, *processes(named, True), *paths, *arguments, MINIGRAD_PLAIN="1"
+            "-m", "pytest", *few, *processes(named), *paths, *arguments, MINIGRAD_PLAIN="1"
         )
         failed = 0 if failed == NOTHING_CHOSEN else failed  # -k may choose none of these
     if not (named or "--all" in arguments):
@@ -452,15 +452,14 @@ SLOW = [
 NOTHING_CHOSEN = 5  # what pytest says then
 
 
-def processes(named, quick=False):
+def processes(named):
     """Return the options that share everything among processes; a named test needs no second one.
 
     A file stays in one process, since a notebook is one kernel; the files keep their order, since
-    those that drive a browser have few tests and take long. There is one process more than cores,
-    since these wait for frames, unless none does (`quick`); each collects all tests, which takes
-    some seconds.
+    those that drive a browser have few tests and take long. There are as many processes as cores:
+    each collects all tests, which takes some seconds, and a browser works beside its process.
     """
-    count = 1 if named else min(6, (os.cpu_count() or 1) + (not quick))
+    count = 1 if named else min(6, os.cpu_count() or 1)
     shared = ["--numprocesses={}".format(count), "--dist=loadfile", "--no-loadscope-reorder"]
     return shared if count > 1 else []
 
