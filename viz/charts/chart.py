@@ -103,8 +103,8 @@ class Chart(Document):
             write(path, file.getvalue())
         return Path(path)
 
-    def _figure(self, i: int, title: str, wide: float) -> mpl.Figure:
-        """Draw the chart, so many inches wide."""
+    def _figure(self, i: int, title: str | None, wide: float) -> mpl.Figure:
+        """Draw the chart, so many inches wide; without a title, to see how wide it comes out."""
         high = self.size[1] + self.more * is_slim(wide)
         figure = mpl.Figure((wide, max(high, self.tall) if wide > WIDE / 120 else high))
         self.draw(figure, i)
@@ -112,7 +112,8 @@ class Chart(Document):
             axes.set_xlabel(folded(axes.get_xlabel(), axes), **SPACED)
             for line in axes.get_ygridlines():
                 line.set_clip_on(False)  # whole at the top, too
-        align(figure, figure.axes[0].set_title(title, pad=self.pad))
+        if title is not None:
+            align(figure, figure.axes[0].set_title(title, pad=self.pad))
         return figure
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
@@ -145,12 +146,13 @@ class Chart(Document):
         for pixels in widths:
             with chart_style(), mpl.rc_context(IN_PAGE), io.StringIO() as file:
                 for _ in range(TRIES):
-                    figure = self._figure(i, "", max(1, (pixels - beside) / 96 / AXES))
+                    title = "" if beside else None
+                    figure = self._figure(i, title, max(1, (pixels - beside) / 96 / AXES))
                     figure.dpi = 72  # as an SVG has it: texts are measured as they are written
                     pen = mpl.RendererSVG(1, 1, io.StringIO())  # type: ignore[no-untyped-call]
                     box = figure.get_tightbbox(pen).padded(MARGIN)
                     over = round(box.width * 96) - pixels
-                    if -NEAR <= over <= 0:
+                    if beside and -NEAR <= over <= 0:
                         break
                     beside += over + NEAR / 2
                 figure.savefig(file, format="svg", bbox_inches=box, metadata=UNDATED["svg"])
