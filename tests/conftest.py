@@ -81,7 +81,13 @@ def pages_of_views(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take few cases if so asked; fork the kernels of nbval, too: each notebook has its own."""
+    """Take few cases if so asked; fork the kernels of nbval, too: each notebook has its own.
+
+    Drawings are laid out as those that are stored: alike on every machine, and in a quarter of the
+    time that an installed Graphviz takes to start. With --all they are as a user has them.
+    """
+    if not config.getoption("--all"):
+        os.environ.setdefault(layout.PINNED, "1")
     config.pluginmanager.register(WithExamples())  # here, it is asked about all folders
     named = any("::" in name for name in config.args)
     covering.thorough = named or config.getoption("--all")
@@ -217,6 +223,12 @@ def drawn_anew() -> Iterator[None]:
     yield
     set_language("en")
     place.places.cache_clear()
+
+
+@pytest.fixture
+def any_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The layout engine that a user of this machine has."""
+    monkeypatch.delenv(layout.PINNED, raising=False)
 
 
 @pytest.fixture

@@ -168,6 +168,7 @@ def bare(drawn: Drawing) -> None:
 # ---- The bound on time ----------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("any_engine")
 @pytest.mark.cases(6)
 @pytest.mark.skipif(sys.platform == "win32", reason="the time of children is not told there")
 @pytest.mark.parametrize("engine", ["dot", "graphviz-pure"])
@@ -253,6 +254,7 @@ def runs(number: int) -> bool:
     return state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.usefixtures("any_engine")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are told by /proc")
 def test_an_engine_that_takes_too_long_is_stopped_and_the_drawing_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -281,6 +283,7 @@ layout.layout("digraph {}")
 """
 
 
+@pytest.mark.usefixtures("any_engine")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are told by /proc")
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_an_engine_ends_with_the_kernel_that_started_it(

@@ -22,7 +22,7 @@ from viz.picture.look import resolved
 from viz.picture.picture import picture
 from viz.picture.theme import FONT_PATH
 
-pytestmark = pytest.mark.usefixtures("drawn_anew")
+pytestmark = pytest.mark.usefixtures("any_engine", "drawn_anew")
 
 ENGINES = ("dot", "graphviz-pure", "pygraphviz")
 TINY = "digraph { a -> b }"
