@@ -232,6 +232,13 @@ def any_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Players that send no drawings, which take longer than what they play; with --all they do."""
+    if not covering.thorough:
+        monkeypatch.setattr("viz.page.payload.graph", lambda *_: {})
+
+
+@pytest.fixture
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine on which nothing can be laid out."""
     place.places.cache_clear()

@@ -1,4 +1,4 @@
-"""Boards as a reader meets them: those of the gallery, saved as pages."""
+"""Boards as a reader meets them, saved as pages: the examples of views.py, as in the gallery."""
 
 from __future__ import annotations
 
@@ -7,63 +7,24 @@ import itertools
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 import views
-from browser import NOTEBOOKS, OFTEN
-from lessons import code_cells, run_cell
-from looks import CLASHES, at_each_step, luminance, missing, serious, speak, unlike
+from browser import OFTEN
+from looks import CLASHES, at_each_step, luminance, missing, painted, serious, speak, unlike
 from PIL import Image
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
-# The boards of the gallery, by the last line of their cells, which gives them.
-BOARDS = {
-    "branches": "viz.branches(f,",
-    "loops": "viz.branches(halve,",
-    "traces": "viz.traces(",
-    "passes": "viz.passes(",
-    "checkpoints": "viz.checkpoints(",
-    "batches": "viz.batches(",
-    "error": "board",
-}
+MOVING = ["branches", "branches loop", "traces", "passes", "checkpoints", "batches", "error"]
 LANGUAGES = ["en", "zh"]
-
-
-class Saved(dict[str, Path]):
-    """The boards of the gallery, each of them saved when it is first asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._boards = folder, dict[str, viz.Board]()
-        names: dict[str, object] = {}
-        for place, cell in enumerate(code_cells(NOTEBOOKS / "gallery.ipynb")):
-            if len(self._boards) == len(BOARDS):
-                break
-            last = cell.source.splitlines()[-1]
-            board = next((name for name, call in BOARDS.items() if last.startswith(call)), None)
-            shown = last.startswith("viz.") and not board  # which takes long, and is no board
-            value = run_cell(cell.source.removesuffix(last if shown else ""), names, f"{place}")
-            if board:
-                self._boards[board] = value
-        set_language("en")
-
-    def __missing__(self, name: str) -> Path:
-        self[name] = Path(self._boards[name].save(self._folder / f"{name}.html"))
-        return self[name]
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Each board of the gallery, made by its cell without a kernel."""
-    return Saved(tmp_path_factory.mktemp("boards"))
 
 
 def opened(page: Page, path: Path, language: str = "en") -> Page:
@@ -84,26 +45,25 @@ LOOK = f"""() => ({{
 UNPRESSED = "header button[aria-pressed=false]"  # of the page itself
 
 
-@pytest.mark.cases(2)
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.cases(2)  # the words and the cards of all of them are looked at with all views
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("zh", "dark")])
+@pytest.mark.parametrize("name", MOVING)
 def test_nothing_overlaps_at_any_step_and_axe_finds_nothing_serious(
-    name: str, saved: dict[str, Path], page: Page
+    name: str, language: str, theme: Literal["light", "dark"], page: Page
 ) -> None:
     """In English on light paper, in Chinese on dark, which it is where the system is."""
-    page.goto(saved[name].as_uri())
-    for language, theme in (("en", "light"), ("zh", "dark")):
-        speak(page, language)
-        page.emulate_media(color_scheme=theme)
-        assert unlike(page, theme == "dark") == []
-        ink, paper = (luminance(page, UNPRESSED, s) for s in ("color", "backgroundColor"))
-        assert (ink > paper) is (theme == "dark"), "the buttons of the page itself"
-        found = at_each_step(page, LOOK)
-        assert [(i, step["wrong"]) for i, step in enumerate(found) if step["wrong"]] == []
-        assert min(step["shown"] for step in found) > 0
-        characters = set("".join(step["words"] for step in found))
-        assert missing(characters) == set()
-        assert (len({c for c in characters if c > "\u4e00"}) > 20) is (language == "zh")
-        assert serious(page) == [], language
+    page.emulate_media(color_scheme=theme)
+    opened(page, views.saved(name), language)
+    assert unlike(page, theme == "dark") == []
+    ink, paper = (luminance(page, UNPRESSED, s) for s in ("color", "backgroundColor"))
+    assert (ink > paper) is (theme == "dark"), "the buttons of the page itself"
+    found = at_each_step(page, LOOK)
+    assert [(i, step["wrong"]) for i, step in enumerate(found) if step["wrong"]] == []
+    assert min(step["shown"] for step in found) > 0
+    characters = set("".join(step["words"] for step in found))
+    assert missing(characters) == set()
+    assert (len({c for c in characters if c > "\u4e00"}) > 20) is (language == "zh")
+    assert serious(page) == []
     assert page.errors == []
 
 
@@ -129,15 +89,15 @@ BEGUN = """() => {
 
 
 @pytest.mark.parametrize("name", ["branches", "checkpoints"])
-def test_no_line_begins_with_a_mark(name: str, saved: dict[str, Path], page: Page) -> None:
-    opened(page, saved[name], "zh")
+def test_no_line_begins_with_a_mark(name: str, page: Page) -> None:
+    opened(page, views.saved(name), "zh")
     for width in (770, 700, 390):
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate(BEGUN) == []
 
 
-def test_a_board_steps_by_keys_buttons_and_slider(saved: dict[str, Path], page: Page) -> None:
-    opened(page, saved["checkpoints"])
+def test_a_board_steps_by_keys_buttons_and_slider(page: Page) -> None:
+    opened(page, views.saved("checkpoints"))
     counter, slider = page.locator(".mg-controls output"), page.locator(".mg-steps")
     last = int(slider.get_attribute("max"))
     shown = at_each_step(page, "() => document.querySelector('.mg-caption').innerText")
@@ -160,11 +120,6 @@ def test_a_board_steps_by_keys_buttons_and_slider(saved: dict[str, Path], page: 
         polling=OFTEN,
     )
     page.get_by_role("button", name="play").filter(has_text="▶").wait_for()  # it stops at the end
-    assert page.errors == []
-
-
-def test_the_keys_of_a_board_are_behind_a_button(saved: dict[str, Path], page: Page) -> None:
-    opened(page, saved["checkpoints"])
     keys = page.locator(".mg-keys")
     assert keys.count() == 0
     before = page.locator(".mg-board").bounding_box()
@@ -175,13 +130,7 @@ def test_the_keys_of_a_board_are_behind_a_button(saved: dict[str, Path], page: P
     page.locator(".mg-caption").click()
     page.get_by_role("button", name="help").click()
     assert not keys.is_visible()
-
-
-def test_the_sliders_of_inputs_stand_where_the_step_is(saved: dict[str, Path], page: Page) -> None:
-    opened(page, saved["branches"])
-    shown = at_each_step(page, "() => document.querySelector('.mg-inputs output').innerText")
-    assert shown == ["3", "-1", "-3"]
-    assert page.locator(".mg-inputs input").input_value() == "-3"
+    assert page.errors == []
 
 
 WIDTHS = (
@@ -189,9 +138,12 @@ WIDTHS = (
 )
 
 
-def test_the_drawings_of_a_board_zoom_fit_and_move(saved: dict[str, Path], page: Page) -> None:
-    """As those of a player: all together, by key and by button."""
-    opened(page, saved["branches"])
+def test_the_drawings_of_a_board_zoom_fit_and_move(page: Page) -> None:
+    """As those of a player: all together, by key and by button; sliders are where the step is."""
+    opened(page, views.saved("branches"))
+    shown = at_each_step(page, "() => document.querySelector('.mg-inputs output').innerText")
+    assert shown == ["3", "-1", "-3"]
+    assert page.locator(".mg-inputs input").input_value() == "-3"
     drawings = page.locator(".mg-drawing:visible")
 
     def widths() -> list[float]:
@@ -228,9 +180,9 @@ def test_the_drawings_of_a_board_zoom_fit_and_move(saved: dict[str, Path], page:
     assert page.errors == []
 
 
-def test_a_step_of_a_board_touches_only_what_changes(saved: dict[str, Path], page: Page) -> None:
-    """What stands in a panel and is the same at the next step is not written again."""
-    opened(page, saved["passes"])
+def test_a_step_of_a_board_touches_only_what_changes_and_has_it_laid_out_once(page: Page) -> None:
+    """Also where another drawing comes: nothing asks where things are before all is written."""
+    opened(page, views.saved("passes"))
     counts = page.evaluate(
         """() => {
             const step = document.querySelector('button[aria-label^="step forward"]');
@@ -250,12 +202,7 @@ def test_a_step_of_a_board_touches_only_what_changes(saved: dict[str, Path], pag
         }"""
     )
     assert min(counts[:3]) > 0
-    assert counts[3] == 0
-
-
-def test_a_step_of_a_board_has_the_page_laid_out_once(saved: dict[str, Path], page: Page) -> None:
-    """Also where another drawing comes: nothing asks where things are before all is written."""
-    opened(page, saved["passes"])
+    assert counts[3] == 0, "what is the same at the next step is not written again"
     client = page.context.new_cdp_session(page)
     client.send("Performance.enable")
 
@@ -304,35 +251,40 @@ SEEN = """() => {
 
 
 @pytest.mark.usefixtures("english")
-@pytest.mark.cases(3)
+@pytest.mark.cases(4)  # their heights and words are looked at with all views
+@pytest.mark.parametrize("screen", SCREENS, ids=["notebook", "page", "phone"])
 @pytest.mark.parametrize("name", views.BOARDS)
-def test_a_board_is_seen_whole_at_each_step_and_keeps_its_height(name: str, page: Page) -> None:
+def test_a_board_is_seen_whole_at_each_step_and_keeps_its_height(
+    name: str, screen: tuple[int, int], page: Page
+) -> None:
     """It rests where all has happened; every card of every pane is in view, wherever it is read."""
-    for (wide, high), language in SCREENS.items():
-        page.set_viewport_size({"width": wide, "height": high})
-        opened(page, views.saved(name), language)
-        moves = page.locator(".mg-controls:visible").count() > 0
-        if moves and not name.startswith("branches"):  # these rest where the trace is wrong
-            assert page.locator(".mg-play").inner_text().strip()
-            assert page.locator(".mg-steps").evaluate("e => e.value === e.max")
-        found = at_each_step(page, SEEN) if moves else [page.evaluate(SEEN)]
-        heights, wrong = zip(*found, strict=True)
-        assert not any(wrong), (wide, high, wrong)
-        assert len(set(heights)) == 1, (wide, heights)
+    wide, high = screen
+    page.set_viewport_size({"width": wide, "height": high})
+    opened(page, views.saved(name), SCREENS[screen])
+    moves = page.locator(".mg-controls:visible").count() > 0
+    if moves and not name.startswith("branches"):  # these rest where the trace is wrong
+        assert page.locator(".mg-play").inner_text().strip()
+        assert page.locator(".mg-steps").evaluate("e => e.value === e.max")
+    found = at_each_step(page, SEEN) if moves else [page.evaluate(SEEN)]
+    heights, wrong = zip(*found, strict=True)
+    assert not any(wrong)
+    assert len(set(heights)) == 1
     assert page.errors == []
 
 
-@pytest.mark.parametrize(("wide", "high", "least"), [(1440, 900, 150), (1440, 1100, 240)])
-def test_a_chart_uses_the_height_that_is_free(wide: int, high: int, least: int, page: Page) -> None:
-    page.set_viewport_size({"width": wide, "height": high})
+def test_a_chart_uses_the_height_that_is_free(page: Page) -> None:
     opened(page, views.saved("checkpoints"))
-    height = "e => e.getBoundingClientRect().height"
-    assert page.locator(".mg-extra > svg").evaluate(height) >= least
-    drawing = page.locator(".mg-drawing > svg").bounding_box()
-    pane = page.locator(".mg-drawing:visible").bounding_box()
-    assert drawing
-    assert pane
-    assert drawing["height"] <= pane["height"], "the drawing has its room"
+    heights = """() => {
+        const [chart, drawing] = ['.mg-extra', '.mg-drawing']
+            .map(part => document.querySelector(`${part} > svg`));
+        return [chart, drawing, drawing.parentElement].map(e => e.getBoundingClientRect().height);
+    }"""
+    for high, least in ((900, 150), (1100, 240)):
+        page.set_viewport_size({"width": 1440, "height": high})
+        painted(page)
+        chart, drawing, pane = page.evaluate(heights)
+        assert chart >= least, high
+        assert drawing <= pane, "the drawing has its room"
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("() => document.querySelector('.mg-extra > svg').clientHeight === 130")
 
@@ -340,8 +292,16 @@ def test_a_chart_uses_the_height_that_is_free(wide: int, high: int, least: int, 
 @pytest.mark.usefixtures("english")
 @pytest.mark.parametrize("name", ["branches", "branches loop"])
 def test_on_a_phone_cards_have_their_values_and_words_unfold(name: str, page: Page) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
+    """And beside code and numbers details are whole in a notebook."""
     page.goto(views.saved(name).as_uri())
+    page.set_viewport_size({"width": 770, "height": 780})
+    for language in LANGUAGES:
+        speak(page, language)
+        cut = (
+            "() => ['.mg-facts', '.mg-sheet'].filter(part => (e => e.scrollHeight - e.clientHeight)"
+        )
+        assert page.evaluate(f"{cut}(document.querySelector(part)))") == [], language
+    page.set_viewport_size({"width": 390, "height": 844})
     for language in LANGUAGES:
         speak(page, language)
         lost = "() => document.querySelectorAll('.mg-drawing[data-without~=value]').length"
@@ -368,20 +328,13 @@ def test_on_a_phone_cards_have_their_values_and_words_unfold(name: str, page: Pa
     assert words.get_by_role("button").count() == 0, "all of it is there"
 
 
-@pytest.mark.parametrize("name", ["branches", "branches loop"])
-def test_beside_code_and_numbers_details_are_whole_in_a_notebook(name: str, page: Page) -> None:
-    page.set_viewport_size({"width": 770, "height": 780})
-    page.goto(views.saved(name).as_uri())
-    for language in LANGUAGES:
-        speak(page, language)
-        cut = "box => box.scrollHeight - box.clientHeight"
-        assert page.locator(".mg-facts").evaluate(cut) == 0, language
-        assert page.locator(".mg-sheet").evaluate(cut) == 0, language
-
-
 @pytest.mark.usefixtures("english")
 def test_a_replay_begins_with_the_first_step(page: Page) -> None:
     opened(page, views.saved("passes"))
+    ways = page.locator("g.edge.mg-new .mg-line").evaluate_all(
+        "lines => lines.map(line => line.getAttribute('d'))"
+    )
+    assert [way.count(",") for way in ways] == [4, 4, 4], "an arrow that bends often is one arc"
     counter = page.locator(".mg-controls output")
     last = page.locator(".mg-steps").get_attribute("max")
     assert counter.inner_text() == f"{last} / {last}"
@@ -421,7 +374,8 @@ def test_a_board_plays_once_when_it_is_seen_and_ends_where_it_rested(chromium: B
 
 
 # A board with a kernel that answers at once: what it gives when something is switched off.
-LIVE = """async ([esm, css, size, ...sent]) => {
+LIVE = """async () => {
+    const [esm, css, size, ...sent] = window.board;
     document.head.innerHTML = `<style>${css}</style>`;
     document.body.innerHTML = '<div></div>';
     const [data, ...answers] = sent.map((text) => JSON.parse(text));
@@ -456,9 +410,11 @@ def test_a_pass_that_is_switched_off_changes_no_height(page: Page) -> None:
         board.off = off
         sent.append(board.data)
     texts = [json.dumps(data) for data in sent]
+    given = [board._esm, board._css, len(board.scenes) - 1, *texts]
+    page.evaluate("given => { window.board = given; }", given)
     for wide, high in SCREENS:
         page.set_viewport_size({"width": wide, "height": high})
-        found = page.evaluate(LIVE, [board._esm, board._css, len(board.scenes) - 1, *texts])
+        found = page.evaluate(LIVE)
         boards, panes = zip(*found, strict=True)
         assert panes[0] > 100
         assert {*boards} == {boards[0]}, (wide, boards)
@@ -504,24 +460,15 @@ def test_what_goes_on_below_a_table_fades(page: Page) -> None:
     )
     # It may end between two pixels, the last of which is half of what is below.
     clip = {"x": x + 12, "y": math.ceil(y + high) - 4, "width": wide - 24, "height": 2}
-    for top in range(0, 24, 5):
+    for top in range(0, 24, 8):
         sheet.evaluate("(e, top) => { e.scrollTop = top; }", top)
         edge = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("L")
         low, high = edge.getextrema()
         assert high - low < 12, top
 
 
-@pytest.mark.browser
 def test_a_legend_tells_each_look_and_is_one_with_the_key_of_a_score(page: Page) -> None:
     for name, told in (("diff", "with another value"), ("traces", "changed")):
         opened(page, views.saved(name))
         assert told in page.locator(".mg-legend").inner_text()
         assert page.locator(".mg-key > .mg-legend").count() == (name == "traces")
-
-
-@pytest.mark.browser
-def test_an_arrow_that_bends_often_is_one_arc(page: Page) -> None:
-    opened(page, views.saved("passes"))
-    ways = page.locator("g.edge.mg-new .mg-line")
-    drawn = [str(way.get_attribute("d")) for way in ways.all()]
-    assert [way.count(",") for way in drawn] == [4, 4, 4], "each is one curve"

@@ -16,12 +16,14 @@ import viz
 from minigrad.ops import elementwise
 from viz.film.director import INSIDE_LIMIT
 from viz.film.frames import Film
+from viz.page.payload import view
 from viz.page.steps import CLOCKS, PLANNED, score_lanes
+from viz.page.together import SideBySide
 from viz.picture.drawing import render
 from viz.picture.formula import forward, heading
 from viz.picture.picture import picture
 
-pytestmark = pytest.mark.usefixtures("english")
+pytestmark = pytest.mark.usefixtures("english", "undrawn")
 
 DONE = "done: "
 
@@ -304,8 +306,9 @@ def test_a_loss_beside_pictures_says_no_more_than_they_do() -> None:
     model = mg.nn.Sequential(mg.nn.Linear(3, 4, seed=1), mg.nn.ReLU(), mg.nn.Linear(4, 3, seed=2))
     inputs = np.ones((3, 3), np.float32), np.array([0, 1, 2])
     player = viz.compare(lambda x, labels: mg.cross_entropy(model(x), labels), *inputs)
-    for graph in player.data["graphs"]:
-        shown = graph["views"][""]["svg"]
+    together = SideBySide(player.films, player.links)
+    for i in range(2):
+        shown = view(together, i, "p", ())["svg"]
         assert "mg-value" in shown
         assert not re.search("mg-clock|mg-what", shown)
 
@@ -429,4 +432,4 @@ def test_a_small_loop_is_called_by_its_code_and_rests_open() -> None:
     player = viz.step(loop(3), {"x": 3})
     said, _ = heading(player.films[0].picture, ("graph", "图"))
     assert said == "graph: while i < 3: i, a = i + 1, a × x"
-    assert player.data["graphs"][0]["shown"] == "While: body\nWhile: test"
+    assert player.films[0].first == {"While: body", "While: test"}

@@ -14,6 +14,7 @@ import viz
 from viz.film.film import BUILT, RUN
 from viz.film.score import MANY, Phase, Score, _label, score, tallies
 
+pytestmark = pytest.mark.usefixtures("undrawn")
 ROOT = Path(__file__).parents[2]
 
 

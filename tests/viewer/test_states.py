@@ -17,7 +17,7 @@ from viz.film.node_details import node_details
 from viz.film.states import members, on_cards, states
 from viz.picture.cards import State
 
-pytestmark = pytest.mark.usefixtures("english")
+pytestmark = pytest.mark.usefixtures("english", "undrawn")
 
 
 def e1_static() -> Film:

@@ -14,7 +14,7 @@ from minigrad.diagnostics.messages import set_language
 from viz.page.player import Player
 from viz.page.strip import moments
 
-pytestmark = pytest.mark.usefixtures("english")
+pytestmark = pytest.mark.usefixtures("english", "undrawn")
 
 
 def stills(player: Player) -> list[str]:
