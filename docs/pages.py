@@ -15,8 +15,10 @@ import os
 import re
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -368,6 +370,23 @@ def order() -> list[Path]:
     ]
 
 
+@cache
+def exporter() -> HTMLExporter:
+    """What writes all pages: to compile its templates takes a third of the time of a page."""
+    made = HTMLExporter(
+        template_name=TEMPLATE.name,
+        extra_template_basedirs=[str(TEMPLATE.parent)],
+        embed_images=True,
+        config={"NbConvertBase": {"display_data_priority": KINDS}},
+    )
+    for own in (alive, telling, hung):
+        made.register_filter(own.__name__, own)
+    return made
+
+
+RENDERING = threading.Lock()  # the exporter notes which notebook it writes
+
+
 def page(
     notebook: nbformat.NotebookNode, path: Path, language: str, run: str, slides: bool = False
 ) -> str:
@@ -377,18 +396,10 @@ def page(
     screen after another is shown.
     """
     scripts, styles, programs = pared(notebook, language)
-    exporter = HTMLExporter(
-        template_name=TEMPLATE.name,
-        extra_template_basedirs=[str(TEMPLATE.parent)],
-        embed_images=True,
-        config={"NbConvertBase": {"display_data_priority": KINDS}},
-    )
-    exporter.register_filter("alive", alive)
-    exporter.register_filter("telling", telling)
-    exporter.register_filter("hung", hung)
     told = about(notebook, path, language, run)
     resources = {"page": told, "metadata": {"path": str(path.parent)}}
-    html, _ = exporter.from_notebook_node(notebook, resources=resources)
+    with RENDERING:
+        html, _ = exporter().from_notebook_node(notebook, resources=resources)
     parts = ("page", "slides") if slides else ("page",)
     css = "".join((TEMPLATE / f"{part}.css").read_text("utf-8") for part in parts)
     own = "\n".join((TEMPLATE / f"{part}.js").read_text("utf-8") for part in parts)

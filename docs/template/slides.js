@@ -1,6 +1,7 @@
 // Slides: the blocks of the page, paragraphs and figures, one screenful after another. A heading begins
 // a slide and never ends one; a block that is taller than the screen is made smaller.
 const main = document.querySelector("main");
+main.classList.add("slides"); // in a rule, :has() would style the whole page anew for each block
 main.querySelectorAll("details.code").forEach((code) => { code.open = true; });
 document.querySelectorAll(".held").forEach((held) => held.replaceWith(held.lastElementChild)); // the next slide shows it
 const blocks = [...main.children].flatMap((cell) => {

@@ -16,7 +16,7 @@ import viz
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from browser import FLAGS, find_browser, obstacle
+from browser import Started, obstacle
 
 CLICKS = 20  # of which a figure is the mean; the first click follows a frame that is painted
 
@@ -51,11 +51,8 @@ def click(what: str, size: int) -> Side:
     remedy = obstacle()
     if remedy:
         raise RuntimeError(remedy)
-    from playwright.sync_api import sync_playwright
-
-    playwright = sync_playwright().start()
-    browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
-    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    browser = Started()
+    page = browser.resume().new_page(viewport={"width": 1400, "height": 1000})
     with tempfile.TemporaryDirectory() as folder:
         saved = viz.step(network(size)).save(Path(folder) / "page.html")
         page.goto(saved.as_uri())
@@ -69,7 +66,7 @@ def click(what: str, size: int) -> Side:
         return float(page.evaluate(WAIT, [TARGETS[what], CLICKS]))
 
     def close() -> None:
-        browser.close()
-        playwright.stop()
+        page.close()
+        browser.end()
 
     return Side(work, close=close)

@@ -233,12 +233,17 @@ def builder() -> bool:
 
 
 BUILD = """
-import gc, os, sys, tarfile
+import gc, os, sys, tarfile, zlib
+from importlib import metadata
 import setuptools.build_meta as build
 gc.disable()
+alone = [metadata.distribution("setuptools")]
+metadata.distributions = lambda **_: alone  # no other has a part in it, but each is asked
+slow, zlib.compressobj = zlib.compressobj, lambda level, *more: slow(1, *more)
 folder, quiet = sys.argv[1], {"--global-option": ["--quiet"]}
 with tarfile.open(os.path.join(folder, build.build_sdist(folder, quiet))) as archive:
     archive.extractall(source := os.path.join(folder, "source"), filter="data")
+zlib.compressobj = slow  # the size of a wheel is looked at
 os.chdir(os.path.join(source, os.listdir(source)[0]))
 build.build_wheel(folder, quiet)
 """

@@ -29,13 +29,13 @@ from minigrad_lessons.questions import all_lessons
 from minigrad_lessons.terminal import Problem
 
 GRADED = [*LESSONS, TOUR]
-SLIDES = ("L08", "tour")
+SLIDES = ("L08",)
 QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
 
 
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """All that the script writes; the slides, which take longest, of one lesson and the tour."""
+    """All that the script writes; the slides, which take longest, of one lesson."""
     folder, script = tmp_path_factory.mktemp("kit"), ROOT / "docs" / "kit"
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(script)

@@ -369,12 +369,13 @@ def test_while_a_lesson_loads_a_file_moves_the_picture_on_and_nothing_else_moves
     page.wait_for_function("document.querySelector('.mg-start').hidden", timeout=5000)
 
 
-WORKERS = """({ seen }) => {
-    globalThis.made = [];
-    globalThis.Worker = class { constructor(address) { made.push(String(address)); } };
-    const serviceWorker = { controller: seen ? {} : null };
-    Object.defineProperty(navigator, "serviceWorker", { value: serviceWorker });
-}"""
+# On the first visit no worker of the service has the page yet.
+WORKERS = """
+globalThis.made = [];
+globalThis.Worker = class { constructor(address) { made.push(String(address)); } };
+const serviceWorker = { controller: location.search.includes("first") ? null : {} };
+Object.defineProperty(navigator, "serviceWorker", { value: serviceWorker });
+"""
 ASKED = """() => {
     const workers = ["/other.js", "/kernel.js", "/kernel.js"].map(
         (place) => new Worker(new URL(place, location.href), { type: "module" }));
@@ -384,20 +385,17 @@ ASKED = """() => {
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("query", "seen"), [("?path=a.ipynb", True), ("?path=a.ipynb", False), ("", True)]
-)
-def test_from_the_second_visit_on_python_starts_while_jupyterlab_loads(
-    query: str, seen: bool, site: Page
-) -> None:
+def test_from_the_second_visit_on_python_starts_while_jupyterlab_loads(site: Page) -> None:
     """Its worker is the first that the kernel asks for; the next, as after a restart, is new."""
-    site.add_init_script(f"({WORKERS})({{ seen: {str(seen).lower()} }})")
-    site.goto(f"http://site/lab/index.html{query}")
-    site.wait_for_function("document.querySelector('.mg-start')")
-    made, ours = site.evaluate(ASKED)
-    early = ["/kernel.js"] if query and seen else []
-    assert made == [*early, "/other.js", *["/kernel.js"] * (2 - len(early))]
-    assert ours
+    site.add_init_script(WORKERS)
+    found = {}
+    for query in ("?path=a.ipynb", "?path=a.ipynb&first", ""):
+        site.goto(f"http://site/lab/index.html{query}")
+        site.wait_for_function("document.querySelector('.mg-start')")
+        found[query] = site.evaluate(ASKED)
+    late = [["/other.js", "/kernel.js", "/kernel.js"], True]
+    early = [["/kernel.js", "/other.js", "/kernel.js"], True]
+    assert found == {"?path=a.ipynb": early, "?path=a.ipynb&first": late, "": late}
 
 
 APP = """async () => {
@@ -416,15 +414,17 @@ APP = """async () => {
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("query", ["?path=course/L00.ipynb", ""])
-def test_python_starts_in_the_browser_before_its_notebook_is_there(query: str, site: Page) -> None:
+def test_python_starts_in_the_browser_before_its_notebook_is_there(site: Page) -> None:
     """Its name and path are those that the notebook asks for; a server's JupyterLab names none."""
-    site.goto(f"http://site/lab/index.html{query}")
-    site.add_script_tag(path=Path(EXTENSION, "minigrad-lessons", "language.js"))
-    early, calls = site.evaluate(APP)
-    assert early == 0, "nothing can start a kernel yet"
+    found = {}
+    for query in ("?path=course/L00.ipynb", ""):
+        site.goto(f"http://site/lab/index.html{query}")
+        site.add_script_tag(path=Path(EXTENSION, "minigrad-lessons", "language.js"))
+        found[query] = site.evaluate(APP)
     told = {"name": "L00.ipynb", "path": "course/L00.ipynb", "type": "notebook"}
-    assert calls == ([{**told, "kernel": {"name": "python"}}, "disposed"] if query else [])
+    started = [{**told, "kernel": {"name": "python"}}, "disposed"]
+    # At first nothing can start a kernel.
+    assert found == {"?path=course/L00.ipynb": [0, started], "": [0, []]}
 
 
 ZIP = """

@@ -406,6 +406,7 @@ def start(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("arguments", [[], ["help"], ["--help"]])
 def test_help_names_every_command(monkeypatch, arguments, language):
@@ -486,30 +487,34 @@ def test_the_tests_of_dynamic_mode_are_there():
     assert [name for name in tasks.DYNAMIC if not (ROOT / name).is_file()] == []
 
 
-def collect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Let pytest look for oracle tests where importing torch fails."""
-    (folder / "torch.py").write_text("raise ImportError('there is no torch')")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q"]
-    return subprocess.run(
-        [*command, *arguments],
+# Of those who add to pytest none has a part in it, and to load them takes half a second.
+COLLECT = """
+import pytest
+plain = ["-p", "no:cacheprovider", "--collect-only", "-q"]
+unasked = pytest.main([*plain, "tests/oracles"])
+print("asked for")
+asked = pytest.main([*plain, "--oracles", "tests/oracles/test_oracle_backward.py"])
+print(int(unasked), int(asked))
+"""
+
+
+def test_the_oracles_are_read_only_when_asked_for_and_then_a_missing_one_is_an_error(tmp_path):
+    """It is no skip. Here, importing torch fails."""
+    (tmp_path / "torch.py").write_text("raise ImportError('there is no torch')")
+    own = {"PYTHONPATH": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", COLLECT],
         cwd=ROOT,
-        # Of those who add to pytest none has a part in it, and to load them takes half a second.
-        env={**os.environ, "PYTHONPATH": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env={**os.environ, **own},
         capture_output=True,
         text=True,
         encoding="utf-8",
     )
-
-
-def test_unasked_the_oracles_are_not_even_read(tmp_path):
-    done = collect(tmp_path, "tests/oracles")
-    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout
-
-
-def test_an_oracle_that_is_missing_is_an_error_and_no_skip(tmp_path):
-    done = collect(tmp_path, "--oracles", "tests/oracles/test_oracle_backward.py")
-    assert done.returncode == pytest.ExitCode.INTERRUPTED, done.stdout
-    assert "ImportError: there is no torch" in done.stdout
+    before, after = done.stdout.split("asked for\n")
+    assert "torch" not in before
+    assert "ImportError: there is no torch" in after
+    codes = [pytest.ExitCode(int(code)) for code in after.splitlines()[-1].split()]
+    assert codes == [pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.INTERRUPTED], done.stdout
 
 
 def test_an_unknown_command_shows_the_help():
