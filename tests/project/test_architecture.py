@@ -116,27 +116,35 @@ PATHS = {name: path for found in MODULES.values() for name, path in found.items(
 
 
 @cache
-def imports(source: str) -> list[ast.Import | ast.ImportFrom]:
-    """The imports of a source, but for those that only a checker of types reads."""
+def imports(source: str) -> list[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """The imports of a source, and whether each is inside a function.
+
+    Without those that only a checker of types reads.
+    """
     tree = ast.parse(source)
     for node in tree.body:
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             node.body = []
-    return [node for node in statements(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    found = statements(tree)
+    return [(x, inside) for x, inside in found if isinstance(x, (ast.Import, ast.ImportFrom))]
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and the statements within it: of all nodes of a tree they are one in ten."""
-    yield node
+def statements(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast.AST, bool]]:
+    """A node and the statements within it, and whether each is inside a function.
+
+    Of all nodes of a tree they are one in ten.
+    """
+    yield node, inside
+    inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     for field in ("body", "orelse", "handlers", "finalbody", "cases"):
         parts = getattr(node, field, ())
         for part in parts if isinstance(parts, list) else ():
-            yield from statements(part)
+            yield from statements(part, inside)
 
 
 def imported(source: str, known: set[str]) -> Iterator[str]:
     """What a source imports; `from package import module` counts as the module."""
-    for node in imports(source):
+    for node, _ in imports(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         else:
@@ -181,13 +189,8 @@ def upward(name: str, source: str) -> list[str]:
 
 def nested(source: str) -> list[int]:
     """Lines of imports inside functions; an optional extra says `noqa: PLC0415` and why."""
-    if not re.search(r"(?m)^(?!import |from ).*\bimport\b", source):
-        return []  # to walk every function of every module takes long
     lines = source.splitlines()
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    tree = ast.parse(source)
-    inside = [n for f in statements(tree) if isinstance(f, functions) for n in statements(f)]
-    found = {n.lineno for n in inside if isinstance(n, (ast.Import, ast.ImportFrom))}
+    found = {node.lineno for node, inside in imports(source) if inside}
     return sorted(n for n in found if "noqa: PLC0415" not in lines[n - 1])
 
 

@@ -8,7 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 
@@ -88,9 +89,15 @@ def test_what_is_handed_on_is_public_and_nothing_else() -> None:
 # ---- What loads when --------------------------------------------------------------------------
 
 
-def fresh(program: str) -> str:
+@cache
+def begun() -> forks.Forks:
+    """A Python that has imported minigrad, and asked for nothing of it; warnings are errors."""
+    return forks.Forks("import minigrad", "-W", "error")
+
+
+def fresh(program: str, python: Callable[[], forks.Forks] = begun) -> str:
     """What a new Python prints."""
-    code, printed, told = forks.bare().run(program)
+    code, printed, told = python().run(program)
     assert code == 0, told
     return printed
 
@@ -195,7 +202,7 @@ UNITS = sorted(
 @pytest.mark.cases(10)
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_unit_can_be_imported_first(unit: str) -> None:
-    fresh(f"import minigrad.{unit}")
+    fresh(f"import minigrad.{unit}", forks.bare)
 
 
 # ---- What CONTRIBUTING promises ---------------------------------------------------------------
