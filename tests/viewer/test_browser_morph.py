@@ -60,29 +60,6 @@ STEP = """() => {
 }"""
 
 
-@pytest.mark.cases(3)
-@pytest.mark.parametrize("name", BOARDS)
-def test_a_board_keeps_its_places(name: str, page: Page) -> None:
-    """Its size, where a node is, and in view what the step is about; in both languages at once."""
-    opened(page, name)
-    steps = at_each_step(page, STEP)
-    assert [i for i, step in enumerate(steps) if step["hidden"]] == []
-    places: dict[str, set[str]] = {}
-    assert all(step["nodes"] for step in steps)
-    for step in steps:
-        for node, place in step["nodes"]:
-            places.setdefault(node, set()).add(place)
-    assert {node: at for node, at in places.items() if len(at) > 1} == {}
-    speak(page, "both")  # one language at a time is looked at with all views
-    heights = {step["high"] for step in at_each_step(page, STEP)}
-    page.locator("g.node").first.dispatch_event("click")
-    heights.add(page.evaluate(STEP)["high"])
-    assert len(heights) == 1
-    assert heights.pop() <= 10_000
-    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(wide) == 0
-
-
 # After each of these keys how large a drawing is, how much of it is hidden, and the sizes of texts.
 SCALES = """keys => keys.map(key => {
     document.querySelector('.mg-board').dispatchEvent(new KeyboardEvent('keydown', { key }));
@@ -100,14 +77,33 @@ SCALES = """keys => keys.map(key => {
 
 @pytest.mark.cases(3)
 @pytest.mark.parametrize("name", BOARDS)
-def test_each_drawing_is_whole_at_first_and_no_text_too_small(name: str, page: Page) -> None:
+def test_each_drawing_is_whole_at_first_and_the_board_keeps_its_places(
+    name: str, page: Page
+) -> None:
+    """No text is too small at any scale. At each step, in both languages at once, the board has
+    its size, each node its place, and what the step is about is in view."""
     opened(page, name)
-    keys = ("Home", "-", "-", "0", "+")
+    keys = ("Home", "-", "-", "+", "0")
     for key, (seen, sizes) in zip(keys, page.evaluate(SCALES, keys), strict=True):
         assert all(size > 10.9 for size in sizes), key
         if key in ("Home", "0"):
             assert all(0 < scale <= 1.601 and hidden <= 1 for scale, hidden in seen), key
             assert sizes
+    speak(page, "both")  # one language at a time is looked at with all views
+    steps = at_each_step(page, STEP)
+    assert [i for i, step in enumerate(steps) if step["hidden"]] == []
+    places: dict[str, set[str]] = {}
+    assert all(step["nodes"] for step in steps)
+    for step in steps:
+        for node, place in step["nodes"]:
+            places.setdefault(node, set()).add(place)
+    assert {node: at for node, at in places.items() if len(at) > 1} == {}
+    page.locator("g.node").first.dispatch_event("click")
+    heights = {step["high"] for step in (*steps, page.evaluate(STEP))}
+    assert len(heights) == 1
+    assert heights.pop() <= 10_000
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) == 0
 
 
 # One step forward: where the nodes are before it, when it begins, and at its end.
@@ -192,7 +188,8 @@ def test_panels_stand_apart_on_a_phone(page: Page) -> None:
 
 def test_the_row_of_the_step_is_lit(page: Page) -> None:
     opened(page, "batches")
-    at_each_step(page, "() => 0")
+    for step in ("0", page.locator(".mg-steps").get_attribute("max") or ""):
+        page.locator(".mg-steps").fill(step)
     lit = page.locator("tr.mg-row td").first
     token = "e => getComputedStyle(e).backgroundColor"
     assert lit.evaluate(token) == "rgb(255, 243, 204)"
@@ -224,17 +221,11 @@ FOLDED = """async () => {
 }"""
 
 
-def unfolding(page: Page) -> None:
-    page.goto(views.saved("step layers").as_uri())
-    page.locator(".mg-player").focus()
-    page.keyboard.press("End")
-    page.get_by_role("button", name="linear1").click()
-    page.mouse.move(0, 0)  # a card that comes to lie under the pointer would change its colour
-    page.evaluate(DONE)
-
-
 def test_a_group_opens_and_folds_by_moving_what_is_in_both(moving: Page) -> None:
-    unfolding(moving)
+    moving.goto(views.saved("step layers").as_uri())
+    moving.get_by_role("button", name="linear1").click()
+    moving.mouse.move(0, 0)  # a card that comes to lie under the pointer would change its colour
+    moving.evaluate(DONE)
     opening, folding = moving.evaluate(FOLDED), moving.evaluate(FOLDED)
     (group,) = opening["before"].keys() - opening["after"].keys()
     inside = opening["after"].keys() - opening["before"].keys()
@@ -251,15 +242,11 @@ def test_a_group_opens_and_folds_by_moving_what_is_in_both(moving: Page) -> None
             assert far(before[i], started[i]) <= max(1, far(before[i], after[i]) / 2), "from there"
     for i in inside:
         assert far(opening["before"][group], opening["started"][i]) < 40, "it comes out of its box"
+    moving.emulate_media(reduced_motion="reduce")
+    moving.keyboard.press("o")
+    assert moving.locator("g.cluster").count() == 1
+    assert moving.evaluate("document.getAnimations().length") == 0, "for who asks for less motion"
 
 
 def far(one: list[float], other: list[float]) -> float:
     return sum(abs(a - b) for a, b in zip(one, other, strict=True))
-
-
-def test_folding_moves_nothing_for_who_asks_for_less_motion(moving: Page) -> None:
-    moving.emulate_media(reduced_motion="reduce")
-    unfolding(moving)
-    moving.keyboard.press("o")
-    assert moving.locator("g.cluster").count() == 1
-    assert moving.evaluate("document.getAnimations().length") == 0

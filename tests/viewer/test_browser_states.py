@@ -11,14 +11,18 @@ import numpy as np
 import pytest
 from examples import branch, digits, e1, e2, e5, loop
 from test_failed_films import unfit
+from views import saved
 
 import minigrad as mg
 import viz
 from viz.film.film import Film, Track
 from viz.film.states import on_cards
+from viz.picture.repeats import CALLS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+    from viz.picture.boxes import Picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
 
@@ -29,9 +33,9 @@ def layers() -> viz.Player:
 
 
 def called(y: Any) -> Any:
-    """Eight calls of one layer, of which six are a strip."""
+    """Calls of one layer, just enough for those between the first and the last to be a strip."""
     layer = mg.nn.Linear(2, 2, seed=0)
-    for _ in range(8):
+    for _ in range(CALLS):
         y = layer(y)
     return y
 
@@ -120,10 +124,10 @@ SHOWN = r"""asked => {
 }"""
 
 
-def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dict[str, list[Any]]:
+def told(
+    film: Film, drawn: Picture, step: int, prefix: str, shown: dict[str, list[Any]]
+) -> dict[str, list[Any]]:
     """What a still has on the cards that are drawn, as far as they have room for it."""
-    opened = film.first
-    drawn = film.view(opened)
     found = {}
     for i, state in on_cards(film, step, drawn).items():
         _, value, clock, bar, *_ = shown[f"{prefix}-{i}"]
@@ -152,10 +156,12 @@ def test_a_page_shows_a_step_as_a_still_does(
     seen: set[str] = set()
     found = page.evaluate(SHOWN, list(ASKED))
     assert len(found) == len(player.data["frames"])
+    views = [film.view(film.first) for film in player.films]
+    prefixes = [f"{player.data['name']}{letter}" for letter in "ab"]
     for step, shown in enumerate(found):
         expected: dict[str, list[Any]] = {}
-        for film, letter in zip(player.films, "ab", strict=False):
-            expected |= told(film, step, f"{player.data['name']}{letter}", shown)
+        for film, drawn, prefix in zip(player.films, views, prefixes, strict=False):
+            expected |= told(film, drawn, step, prefix, shown)
         assert shown == expected, step
         seen |= {look for looks, *_ in shown.values() for look in looks}
     assert any(cells for *_, cells in shown.values()) is name.startswith("calls")
@@ -164,11 +170,8 @@ def test_a_page_shows_a_step_as_a_still_does(
     assert page.errors == []
 
 
-def test_an_arrow_along_which_no_value_went_is_pale(page: Page, tmp_path: Path) -> None:
-    with mg.Graph():
-        x = mg.placeholder("x", shape=())
-        player = viz.step(mg.build_graph(x, branch(x)), {x: -3})
-    page.goto(player.save(tmp_path / "page.html").as_uri())
+def test_an_arrow_along_which_no_value_went_is_pale(page: Page) -> None:
+    page.goto(saved("step branch").as_uri())
     page.evaluate(SHOWN, list(ASKED))
     pale = page.locator("g.edge.mg-waits > title").all_text_contents()
     assert [title for title in pale if "Cond" in title] == ["Mul → Cond ()"]
