@@ -53,9 +53,8 @@ def read_source(function: FunctionType) -> Source:
     name = function.__qualname__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     try:
-        module = _parse("".join(lines))
-        of_lambda = code.co_name == "<lambda>"
-        found = list(_find_lambdas(module, code) if of_lambda else _find_definitions(module, code))
+        find = _find_lambdas if code.co_name == "<lambda>" else _find_definitions
+        found = list(find(_functions_in("".join(lines)), code))
     except SyntaxError:
         found = []
     if not found:
@@ -68,37 +67,36 @@ def read_source(function: FunctionType) -> Source:
 
 
 @functools.lru_cache(maxsize=16)
-def _parse(text: str) -> ast.Module:
-    return ast.parse(text)
-
-
-def _find_definitions(
-    module: ast.Module, code: CodeType
-) -> Iterator[tuple[str | None, FunctionDef]]:
-    """Yield the definitions that this code may come from, with their class's name."""
-    taken = _drop_mangled(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
+def _functions_in(text: str) -> list[tuple[str | None, FunctionDef | ast.Lambda]]:
+    """Return all functions of a text, each with the name of the class around it."""
+    found: list[tuple[str | None, FunctionDef | ast.Lambda]] = []
+    waiting: list[tuple[str | None, ast.AST]] = [(None, ast.parse(text))]
     while waiting:
         within, node = waiting.pop()
+        if isinstance(node, FunctionDef | ast.Lambda):
+            found.append((within, node))
+        inner = node.name if isinstance(node, ast.ClassDef) else within
+        waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
+    return found
+
+
+def _find_definitions(functions: Any, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
+    """Yield the definitions that this code may come from, with their class's name."""
+    taken = _drop_mangled(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    for within, node in functions:
         if isinstance(node, FunctionDef):
             first = min(node.lineno, *(d.lineno for d in node.decorator_list), node.lineno)
             if (node.name, first) == (code.co_name, code.co_firstlineno) and _parameter_names(
                 node
             ) == taken:
                 yield within, node
-        inner = node.name if isinstance(node, ast.ClassDef) else within
-        waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
 
 
-def _find_lambdas(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
+def _find_lambdas(functions: Any, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
     """Yield the lambdas that this code may come from, as definitions."""
     places = {(line, column) for line, _, column, _ in code.co_positions() if column is not None}
     taken = _drop_mangled(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
-    while waiting:
-        within, node = waiting.pop()
-        inner = node.name if isinstance(node, ast.ClassDef) else within
-        waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
+    for within, node in functions:
         if not isinstance(node, ast.Lambda) or _parameter_names(node) != taken:
             continue
         body = node.body
