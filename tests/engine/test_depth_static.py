@@ -154,7 +154,7 @@ def test_a_deep_graph_and_a_wide_one(shape: str, n: int, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_work_is_proportional_to_the_number_of_nodes(shape: str, tmp_path: Path) -> None:
-    small, large = (called(shape, n, tmp_path) for n in (128, 512))
+    small, large = (called(shape, n, tmp_path) for n in (96, 384))
     grown = {name: large[name] / small[name] for name in small if large[name] > 0.1}
     assert len(grown) >= 9
     assert max(grown.values()) < NEAR, grown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import subprocess
 import sys
@@ -31,6 +32,9 @@ PROGRAMS = [program for system in SYSTEMS for program in programs(system)]
 RESULTS: dict[str, list[Result]] = {}
 
 
+explained = functools.cache(conformance.explained)  # which reads a file
+
+
 def results() -> dict[str, list[Result]]:
     """Every program once, for all that is held against it."""
     if not RESULTS:
@@ -43,7 +47,7 @@ def test_a_program_answers_as_the_system_does(program: Program) -> None:
     """Apart from what is explained; an explanation that is no longer needed goes, too."""
     (result,) = [r for r in results()[program.system] if r.program.name == program.name]
     assert result.count
-    assert result.differ == [*conformance.explained(program.system).get(program.name, {})]
+    assert result.differ == [*explained(program.system).get(program.name, {})]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -136,7 +136,7 @@ def largest(values: Sequence[Any]) -> float:
 
 
 def interpret(graph: mg.Graph, feeds: dict[str, Any], convert: Any = dict) -> list[Any]:
-    """Run a graph twice with NumPy from the values that its variables begin with.
+    """Run a graph with NumPy from the values that its variables begin with; twice if it has some.
 
     convert: what to do with feeds and variables before: nothing, or `wide`.
     """
@@ -148,7 +148,8 @@ def interpret(graph: mg.Graph, feeds: dict[str, Any], convert: Any = dict) -> li
     start = convert({str(i): x.attrs["value"] for i, x in enumerate(graph.variables)})
     variables = dict(zip(graph.variables, start.values(), strict=True))
     program = Interpreter(graph.outputs, effects=graph.effects)
-    program(given, variables)
+    if variables:
+        program(given, variables)
     results = program(given, variables)
     return [np.empty(0) if x is None else x for x in results]  # None: what an initialiser gives
 

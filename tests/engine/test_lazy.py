@@ -89,7 +89,7 @@ def close(actual: list[Any], expected: list[Any], tolerance: float) -> None:
 # ---- Models of many forms -------------------------------------------------------------------
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("hidden", [16, 64])
 @pytest.mark.parametrize("seed", range(3))
 def test_eight_random_trees_need_a_fifth_of_the_kernels(hidden: int, seed: int) -> None:
@@ -734,7 +734,7 @@ def test_nothing_is_kept_alive_by_a_cycle() -> None:
         gc.enable()
 
 
-def test_a_chain_of_25000_operations() -> None:
+def test_a_chain_of_10000_operations() -> None:
     def seconds(n: int) -> float:
         x = mg.tensor(1.0, requires_grad=True)
         start = time.process_time()
@@ -746,5 +746,5 @@ def test_a_chain_of_25000_operations() -> None:
         assert x.grad.item() == pytest.approx(1)
         return time.process_time() - start
 
-    small = seconds(2_500)
-    assert seconds(25_000) < 30 * small
+    small = min(seconds(1_000) for _ in range(3))  # the first one prepares
+    assert seconds(10_000) < 20 * small

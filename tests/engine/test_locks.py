@@ -332,7 +332,8 @@ from minigrad.core import events
 from minigrad.interop.c import cache, compiler
 from pathlib import Path
 
-cache.location = lambda: Path(sys.argv[1], held_by)  # of its own, so that each compiles
+# The one that is forked while it compiles, and those after it, have what compiles anew.
+cache.location = lambda: Path(sys.argv[1], "own" if held_by == "compile" else "shared")
 warnings.simplefilter("ignore")  # Python's own, about forks of threads
 inside, over = threading.Event(), threading.Event()
 

@@ -441,7 +441,7 @@ def test_garbage_is_not_sought_meanwhile_and_is_afterwards() -> None:
 
 
 def test_the_work_is_proportional_to_the_number_of_nodes() -> None:
-    assert calls_per_node(1_000) < 1.1 * calls_per_node(250)
+    assert calls_per_node(600) < 1.1 * calls_per_node(150)
 
 
 # ---- One place ---------------------------------------------------------------------------------

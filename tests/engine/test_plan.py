@@ -20,59 +20,72 @@ pytestmark = pytest.mark.usefixtures("own_graph")
 SIZE = 1 << 18  # elements of a layer: a MiB, so that nothing else counts
 
 
-def bound(program: Any, feeds: Any) -> Any:
-    program(feeds)
-    return program.bound
-
-
 def ids(nodes: Any) -> list[int]:
     return [id(node) for node in nodes]
 
 
 @examples(100)
 @given(recipes())
-def test_what_the_plan_says_is_what_the_executor_has(recipe: Recipe) -> None:
+def test_plans_of_random_graphs(recipe: Recipe) -> None:
     for optimize in (False, True):
-        made = bound(recipe.graph(gradients=True).compile(optimize=optimize), recipe.feeds())
-        plan, block = made.plan, made.arena.block
-        assert plan.peak_bytes <= plan.bytes <= plan.unshared_bytes
-        assert block.nbytes == plan.bytes
-        assert sum(b.bytes for b in plan.buffers) == plan.bytes
-        for life in plan.lifetimes:
-            array, buffer = made.slots[life.node].array, plan.buffers[life.buffer]
-            start = array.ctypes.data - block.ctypes.data
-            assert (start, array.nbytes) == (buffer.offset, life.bytes)
-            assert life.bytes <= buffer.bytes
-            assert array.ctypes.data % 64 == 0
+        program, feeds = recipe.graph(gradients=True).compile(optimize=optimize), recipe.feeds()
+        program(feeds)
+        what_the_plan_says_is_what_the_executor_has(program.bound)
+        values_that_share_memory_do_not_live_together(program.bound)
+        no_buffer_is_taken_while_it_is_in_use(program, feeds)
+        no_result_lies_in_the_arena(program, feeds)
 
 
-@examples(100)
-@given(recipes())
-def test_values_that_share_memory_do_not_live_together(recipe: Recipe) -> None:
-    for optimize in (False, True):
-        made = bound(recipe.graph(gradients=True).compile(optimize=optimize), recipe.feeds())
-        over = made.layout.graph.in_place
-        for i, one in enumerate(made.plan.lifetimes):
-            for two in made.plan.lifetimes[i + 1 :]:
-                if one.buffer == two.buffer:
-                    taken = over.get(two.node) is one.node and one.end == two.start
-                    assert one.end < two.start or taken
+def what_the_plan_says_is_what_the_executor_has(made: Any) -> None:
+    plan, block = made.plan, made.arena.block
+    assert plan.peak_bytes <= plan.bytes <= plan.unshared_bytes
+    assert block.nbytes == plan.bytes
+    assert sum(b.bytes for b in plan.buffers) == plan.bytes
+    for life in plan.lifetimes:
+        array, buffer = made.slots[life.node].array, plan.buffers[life.buffer]
+        start = array.ctypes.data - block.ctypes.data
+        assert (start, array.nbytes) == (buffer.offset, life.bytes)
+        assert life.bytes <= buffer.bytes
+        assert array.ctypes.data % 64 == 0
 
 
-@examples(100)
-@given(recipes())
-def test_no_result_lies_in_the_arena(recipe: Recipe) -> None:
-    for optimize in (False, True):
-        program = recipe.graph(gradients=True).compile(optimize=optimize)
-        results = program(recipe.feeds())
-        kept = [np.array(r) for r in results]
-        for slot, result in zip(program.graph.outputs, results, strict=True):
-            assert not np.may_share_memory(np.asarray(result), program.bound.arena.block), slot
-        program.bound.arena.block.fill(255)
-        for memory in program.bound.scratch:
-            assert not any(np.may_share_memory(np.asarray(r), memory[1]) for r in results)
-        for result, value in zip(results, kept, strict=True):
-            np.testing.assert_array_equal(result, value)
+def values_that_share_memory_do_not_live_together(made: Any) -> None:
+    over = made.layout.graph.in_place
+    for i, one in enumerate(made.plan.lifetimes):
+        for two in made.plan.lifetimes[i + 1 :]:
+            if one.buffer == two.buffer:
+                taken = over.get(two.node) is one.node and one.end == two.start
+                assert one.end < two.start or taken
+
+
+def no_buffer_is_taken_while_it_is_in_use(program: Any, feeds: Any) -> None:
+    """The most that lives at once, by what the run tells, is what the plan calls its peak."""
+    over, plan = program.graph.in_place, program.plan
+    with mg.record(buffers=True) as log:
+        program(feeds)
+    living: dict[int, Any] = {}
+    for event in log.of_kind("taken", "freed"):
+        before = living.get(event.position)
+        if event.kind == "taken":
+            assert before is None or over.get(event.node) is before
+            living[event.position] = event.node
+        elif before is event.node:
+            del living[event.position]
+        assert event.bytes <= plan.buffers[event.position].bytes
+    assert not living
+    assert len(log.of_kind("taken")) == len(log.of_kind("freed")) == len(plan.lifetimes)
+
+
+def no_result_lies_in_the_arena(program: Any, feeds: Any) -> None:
+    results = program(feeds)
+    kept = [np.array(r) for r in results]
+    for slot, result in zip(program.graph.outputs, results, strict=True):
+        assert not np.may_share_memory(np.asarray(result), program.bound.arena.block), slot
+    program.bound.arena.block.fill(255)
+    for memory in program.bound.scratch:
+        assert not any(np.may_share_memory(np.asarray(r), memory[1]) for r in results)
+    for result, value in zip(results, kept, strict=True):
+        np.testing.assert_array_equal(result, value)
 
 
 def test_an_order_is_chosen_that_needs_less_memory() -> None:
@@ -233,29 +246,6 @@ def test_a_run_that_fails_gives_its_arena_back() -> None:
     kinds = [e.kind for e in log.events]
     assert kinds.count("held") >= 1
     assert kinds[-1] == "released"
-
-
-@examples(100)
-@given(recipes())
-def test_no_buffer_is_taken_while_it_is_in_use(recipe: Recipe) -> None:
-    """The most that lives at once, by what the run tells, is what the plan calls its peak."""
-    for optimize in (False, True):
-        program = recipe.graph(gradients=True).compile(optimize=optimize)
-        program(recipe.feeds())
-        over, plan = program.graph.in_place, program.plan
-        with mg.record(buffers=True) as log:
-            program(recipe.feeds())
-        living: dict[int, Any] = {}
-        for event in log.of_kind("taken", "freed"):
-            before = living.get(event.position)
-            if event.kind == "taken":
-                assert before is None or over.get(event.node) is before
-                living[event.position] = event.node
-            elif before is event.node:
-                del living[event.position]
-            assert event.bytes <= plan.buffers[event.position].bytes
-        assert not living
-        assert len(log.of_kind("taken")) == len(log.of_kind("freed")) == len(plan.lifetimes)
 
 
 def test_buffers_are_told_of_on_request_only() -> None:

@@ -265,23 +265,29 @@ MASKED: dict[str, tuple[Any, list[Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize("name", MASKED)
-@pytest.mark.parametrize("value", [INF, -INF, NAN])
-def test_an_infinite_gradient_stays_where_it_belongs(name: str, value: float) -> None:
+def test_an_infinite_gradient_stays_where_it_belongs(name: str) -> None:
     """Zero times infinity would be NaN: a mask is no factor. The expected values are PyTorch's."""
     f, values, expected = MASKED[name]
-    xs = [mg.tensor(np.asarray(v, np.float32), requires_grad=True) for v in values]
-    y = f(*xs)
-    y.backward(np.full(y.shape, value, np.float32))
-    for x, slope in zip(xs, expected, strict=True):
-        np.testing.assert_array_equal(x.grad.data, np.where(np.asarray(slope) > 0, value, 0))
+    slopes, found = list[Any](), list[Any]()
     with mg.Graph():
-        nodes = [mg.placeholder(f"x{i}", shape=x.shape) for i, x in enumerate(xs)]
-        weights = mg.constant(np.full(y.shape, value, np.float32))
-        graph = mg.build_graph(nodes, [*mg.gradients(f(*nodes), nodes, weights)])
-    feed = {node: x.data for node, x in zip(nodes, xs, strict=True)}
+        nodes = [mg.placeholder(f"x{i}", shape=np.shape(v)) for i, v in enumerate(values)]
+        end = f(*nodes)
+    for value in (INF, -INF, NAN):
+        xs = [mg.tensor(np.asarray(v, np.float32), requires_grad=True) for v in values]
+        y = f(*xs)
+        y.backward(np.full(y.shape, value, np.float32))
+        for x, slope in zip(xs, expected, strict=True):
+            np.testing.assert_array_equal(x.grad.data, np.where(np.asarray(slope) > 0, value, 0))
+            slopes.append(x.grad.data)
+        with nodes[0].graph:
+            weights = mg.constant(np.full(y.shape, value, np.float32))
+            found += mg.gradients(end, nodes, weights)
+    with nodes[0].graph:
+        graph = mg.build_graph(nodes, found)
+    feed = dict(zip(nodes, values, strict=True))
     for run in (graph.compile(), graph.compile(executor="c"), lambda feed: mg.run(graph, feed)):
-        for x, slope in zip(xs, run(feed), strict=True):
-            np.testing.assert_array_equal(slope, x.grad.data)
+        for a, b in zip(run(feed), slopes, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 def test_a_dead_relu_hides_the_infinite_slope_behind_it() -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import importlib
 import json
 import math
@@ -37,6 +38,7 @@ ROOT = HERE.parents[1]
 OWN = ROOT / "build" / "systems"
 
 
+@functools.cache
 def answers_of_face(program: Program) -> Any:
     """What a program answers with the imports of the face."""
     return answers(program, SYSTEMS[program.system])
