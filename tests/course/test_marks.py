@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import covering
 import pytest
 from lessons import LESSONS, ROOT, TOUR
 
@@ -52,9 +53,11 @@ LESSON = {
     "metadata": {},
 }
 # The first cell runs once, each learner in a copy of the process: prints what nbgrader would read.
-# The course is loaded anew for each; what its files say is parsed once, and no garbage collected.
+# The course is loaded anew for each; its files are read and parsed once, and no garbage collected.
 GRADER = """
-import contextlib, functools, gc, io, json, os, pathlib, sys, tomllib
+import contextlib, functools, gc, importlib.machinery, io, json, os, pathlib, sys, tomllib
+loader = importlib.machinery.SourceFileLoader
+loader.get_code = functools.cache(loader.get_code)
 import minigrad, minigrad_lessons.lesson, viz
 tomllib.loads = functools.cache(tomllib.loads)
 for package in (minigrad, minigrad_lessons.lesson, viz):
@@ -96,18 +99,12 @@ HONEST = {
 # What a learner without an answer may write so that the tests pass.
 HOSTILE = {
     "the check": "lessons.check = lambda *a, **k: True",
-    "by setattr": "setattr(lessons, 'check', print)",
-    "the course itself": "lessons = type('Fake', (), {'check': print})()",
     "the course for everybody": "import sys\nlessons = type('F', (), {'check': print})\n"
     "sys.modules['minigrad_lessons'] = lessons",
+    "what compares": "import minigrad_lessons.lesson.answers as a\na.is_equal = lambda *a: True",
     "an inner module": "from minigrad_lessons.lesson import check as c\n"
     "c.check = c.is_equal = print",
-    "what compares": "import minigrad_lessons.lesson.answers as a\na.is_equal = lambda *a: True",
-    "what is raised": "import minigrad_lessons.lesson.check as c\n"
-    "c.CheckFailed.__init__ = c._report = print",
     "the mode": "import os\nos.environ.clear()",
-    "its name": "import minigrad_lessons.lesson.check as c\nc.GRADING = 'other'",
-    "the marks": "import minigrad_lessons.lesson.check as c\nc.MARKS[False] = '✓'",
     "NumPy": "import numpy as np\nnp.asarray = np.allclose = lambda *a: True",
     "the builtins": "import builtins\nbuiltins.all = builtins.abs = lambda *a: True",
     "a helper": "doubled = lambda *n: {str(i): 2 * i for i in n}",
@@ -121,6 +118,15 @@ HOSTILE = {
     "says it is equal": "class Same(dict):\n    __eq__ = keys = lambda *a: True\n"
     "def twice(x):\n    return Same()",
 }
+if covering.thorough:  # caught like the check, the course for everybody and an inner module
+    HOSTILE |= {
+        "by setattr": "setattr(lessons, 'check', print)",
+        "the course itself": "lessons = type('Fake', (), {'check': print})()",
+        "what is raised": "import minigrad_lessons.lesson.check as c\n"
+        "c.CheckFailed.__init__ = c._report = print",
+        "its name": "import minigrad_lessons.lesson.check as c\nc.GRADING = 'other'",
+        "the marks": "import minigrad_lessons.lesson.check as c\nc.MARKS[False] = '✓'",
+    }
 
 
 @pytest.fixture(scope="module")
