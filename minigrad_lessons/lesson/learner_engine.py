@@ -285,14 +285,15 @@ def engine_factory_with(lesson: str, functions: Sequence[FunctionType]) -> Calla
     """
     own = {n: part for f in functions for n, part in _as_engine_parts(f, lesson).items()}
     text = assemble_engine(lesson, own, gaps=False)
+    called = (met for start in functions for met in called_functions(start))
+    read = [(name, met.__globals__) for met in called for _, name in lookups(met)]
 
     def made() -> ModuleType:
         module = _load_engine(text)
         vars(module)["engine"] = module  # what the notebook calls it
-        for function in (met for start in functions for met in called_functions(start)):
-            for _, name in lookups(function):
-                if name not in vars(module) and name in function.__globals__:
-                    vars(module)[name] = _counterpart(function.__globals__[name], module)
+        for name, notebook in read:
+            if name not in vars(module) and name in notebook:
+                vars(module)[name] = _counterpart(notebook[name], module)
         return module
 
     return made

@@ -49,6 +49,7 @@ from minigrad_lessons.lesson.exercise import judge as judging
 from minigrad_lessons.lesson.exercise import shrinking
 from minigrad_lessons.lesson.exercise.judge import Failure, judge
 from minigrad_lessons.lesson.exercise.properties import PROPERTIES
+from minigrad_lessons.lesson.exercise.property import Property
 from minigrad_lessons.lesson.my_engine import COMPUTE
 from minigrad_lessons.lesson.wording import Message
 from minigrad_lessons.questions import all_lessons, find_check
@@ -87,7 +88,7 @@ class Outcome:
         return Message(pairs, mark, id, after)
 
     def stored(self, functions: Sequence[FunctionType]) -> tuple[bool, list[Pair]]:
-        """In the place of what a check keeps by itself, up to 8 times for the cells of an answer."""
+        """In the place of what a check keeps by itself, once for the cells of an answer."""
         kept = [function.__name__ for function in functions]
         if {*kept} <= {*self.parts}:
             return True, []
@@ -206,6 +207,15 @@ UNSHORTENED = mock.patch.multiple(
 GRADED = mock.patch.dict(os.environ, NBGRADER_EXECUTION="autograde")
 
 
+def judge_with(
+    known: Property, again: int, id: str, functions: Sequence[FunctionType], seed: int
+) -> Failure | None:
+    """Judge with a property that has fewer programs, and fewer that call again."""
+    some = mock.patch.dict(PROPERTIES, {id: known})
+    with some, mock.patch.object(judging, "TWICE", again):
+        return judge(id, functions, seed)
+
+
 class Run:
     """A lesson run from top to bottom, where each answer is tried when its turn comes.
 
@@ -219,6 +229,7 @@ class Run:
         self.outcomes: dict[tuple[str, str, str], Outcome] = {}
         self.measured: dict[str, Mapping[str, Any]] = {}
         self.trying, self.wrong = ("", ""), False  # which answer, to what; what is said of it
+        self.share = slice(None)  # of the programs that are always tried
         self.verdicts: dict[Any, Failure | None] = {}  # of what is judged in several versions
         self.cells = [cell.source for cell in code_cells(path)]
         shown = student_version(read(path))["cells"]
@@ -244,32 +255,22 @@ class Run:
     def judge(self, id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure | None:
         """In the place of `judge`: cells of an answer ask for the same verdict up to 8 times.
 
-        A wrong answer may need every program to be found out. What is right runs through all of
-        them, so a fifth has to do, of those that call again, too, but for --all; nbval runs our own
-        answers with each. Those that are tried always are the same for each seed. Without --all
-        nobody reads the failing program, which may stay longer.
+        What is right runs through all programs, so a fifth has to do, of those that call again,
+        too, and a tenth with another seed; of those that are tried always, which are the same for
+        each seed, two answers of a sort share them. Few wrong ones need more. With --all, all are
+        run. Without it nobody reads the failing program, which stays as it was found.
         """
         asked = id, seed, tuple(function.__code__ for function in functions), *self.trying
         if asked not in self.verdicts:
-            self.verdicts[asked] = self.judge_once(id, functions, seed)
+            known, share = PROPERTIES[id], 10 if seed else 5
+            always = () if seed else known.always[self.share]
+            few = replace(known, examples=max(10, known.examples // share), always=always)
+            tries = [] if self.thorough else [(few, judging.TWICE // 5)]
+            tries += [(known, judging.TWICE)] if self.thorough or self.wrong else []
+            with contextlib.nullcontext() if self.thorough else UNSHORTENED:
+                judged = (judge_with(*tried, id, functions, seed) for tried in tries)
+                self.verdicts[asked] = next(filter(None, judged), None)
         return self.verdicts[asked]
-
-    def judge_once(self, id: str, functions: Sequence[FunctionType], seed: int) -> Failure | None:
-        known, again = PROPERTIES[id], judging.TWICE
-        always = () if seed else known.always
-        fifth = replace(known, examples=max(10, known.examples // 5), always=always)
-        tries = [] if self.thorough else [(fifth, again // 5)]
-        if self.thorough or self.wrong:
-            tries.append((known, again))
-        for some, twice in tries:
-            with (
-                mock.patch.dict(PROPERTIES, {id: some}),
-                mock.patch.object(judging, "TWICE", twice),
-                contextlib.nullcontext() if self.thorough else UNSHORTENED,
-            ):
-                if failure := judge(id, functions, seed):
-                    return failure
-        return None
 
     def claims(self, lesson: str, *values: Any, **measured: Mapping[str, Any]) -> Any:
         """In the place of `lessons.claims`; values for all claims are those of each."""
@@ -284,15 +285,17 @@ class Run:
             ours = under_our_name(self.cells[task.solution])
             filled = with_solution(learner, ours)
             self.attempt(task, OURS, filled, ["student", "source", "graded"])
+        known = [answer for answer in known if answer["to"] == task.to]
         for answer in known:
-            if answer["to"] == task.to:
-                gaps, code = answer.get("gaps"), answer.get("code")
-                filled = with_gaps_filled(learner, gaps) if gaps else with_solution(learner, code)
-                # What is wrong fails in what a learner sees, which every version holds.
-                self.wrong = answer["is"] == "wrong"
-                versions = ["student"] if self.wrong else ["student", "graded"]
-                self.attempt(task, answer["because"], filled, versions)
-        self.wrong = False
+            gaps, code = answer.get("gaps"), answer.get("code")
+            filled = with_gaps_filled(learner, gaps) if gaps else with_solution(learner, code)
+            alike = [other for other in known if other["is"] == answer["is"]]
+            self.share = slice(alike.index(answer) % 2, None, 2) if alike[1:] else slice(None)
+            # What is wrong fails in what a learner sees, which every version holds.
+            self.wrong = answer["is"] == "wrong"
+            versions = ["student"] if self.wrong else ["student", "graded"]
+            self.attempt(task, answer["because"], filled, versions)
+        self.wrong, self.share = False, slice(None)
 
     def attempt(self, task: Task, title: str, learner: str, versions: list[str]) -> None:
         """An answer in what `student` writes, in the source, or as nbgrader runs it."""

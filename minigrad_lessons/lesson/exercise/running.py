@@ -89,16 +89,16 @@ def _run_in_engine(
         raise error
     # A name of the program may be one of the notebook, too, and mean the same list.
     given = {k for k, v in before.items() if names.get(k) is v and (error or k not in assigned)}
-    order = sorted(names, key=lambda k: assigned.get(k, 0))  # a name may be one of the engine's
-    made = {k: names[k] for k in order if k not in given and k[0] != "_"}
+    found = [k for k in names if k not in given and k[0] != "_"]
+    # A name may be one of the engine's.
+    made = {k: names[k] for k in sorted(found, key=lambda k: assigned.get(k, 0))}
     if isinstance(error, TimeLimitExceeded | Mutated) or (error is not None and not known):
         return RunResult(facts, made, engine, printed.getvalue(), error)
     if error is not None:
         facts["raised"] = Unquoted(known[0])
     late = False
     try:
-        look = exercise.look or variables
-        facts |= look(made, engine)
+        facts |= (exercise.look or variables)(made, engine)
     except Exception as raised:  # an answer that cannot even be looked at
         if not functions and error is None:
             raise
