@@ -256,9 +256,10 @@ class Run:
         """In the place of `judge`: cells of an answer ask for the same verdict up to 8 times.
 
         What is right runs through all programs, so a fifth has to do, of those that call again,
-        too, and a tenth with another seed; of those that are tried always, which are the same for
-        each seed, two answers of a sort share them. Few wrong ones need more. With --all, all are
-        run. Without it nobody reads the failing program, which stays as it was found.
+        too, and a tenth with another seed. A wrong answer meets the others if these find nothing.
+        Those that are tried always are the same for each seed, and two answers of a sort share
+        them. With --all, each answer meets all programs. Without it nobody reads the failing
+        program, which stays as it was found.
         """
         asked = id, seed, tuple(function.__code__ for function in functions), *self.trying
         if asked not in self.verdicts:
