@@ -6,7 +6,7 @@ Used by the browser tests of players and of boards.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -107,7 +107,8 @@ FAINT = """() => {
     return [...wrong];
 }"""
 
-LOOK = [
+Look = tuple[str, str, str, str]  # a colour of an ink, and one of its paper
+LOOK: list[Look] = [
     (".mg-player", "color", ".mg-player", "backgroundColor"),
     (".mg-drawing :not(.mg-absent) > .mg-sign", "fill", ".mg-player", "backgroundColor"),
     (".mg-player button", "color", ".mg-player button", "backgroundColor"),
@@ -120,13 +121,17 @@ def speak(page: Page, language: str) -> None:
     They may need another line. The page arranges itself anew within its next frame, and whatever is
     measured before that was never seen.
     """
-    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
-    painted(page)
+    page.evaluate(
+        f"code => {{ document.body.dataset.mgLanguage = code; return ({PAINTED})(); }}", language
+    )
+
+
+PAINTED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
 
 
 def painted(page: Page) -> None:
     """Wait for a frame: by then the page has heard of each new size."""
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    page.evaluate(PAINTED)
 
 
 def settle(page: Page) -> None:
@@ -247,11 +252,20 @@ def luminance(page: Page, selector: str, style: str) -> float:
 
 def unlike(page: Page, ink_is_bright: bool) -> list[tuple[str, float, float]]:
     """Where ink is not bright on dark, or dark on bright, as it should be."""
-    places = [place for ink, style, paper, back in LOOK for place in ((ink, style), (paper, back))]
-    found = page.evaluate(BRIGHT, places)
+    return judged(LOOK, page.evaluate(BRIGHT, places(LOOK)), ink_is_bright)
+
+
+def places(look: Sequence[Look]) -> list[tuple[str, str]]:
+    """What `BRIGHT` is to be asked."""
+    return [place for ink, style, paper, back in look for place in ((ink, style), (paper, back))]
+
+
+def judged(
+    look: Sequence[Look], found: Sequence[float], ink_is_bright: bool
+) -> list[tuple[str, float, float]]:
     return [
         (ink, bright, behind)
-        for (ink, *_), bright, behind in zip(LOOK, found[::2], found[1::2], strict=True)
+        for (ink, *_), bright, behind in zip(look, found[::2], found[1::2], strict=True)
         if (bright > behind) is not ink_is_bright or abs(bright - behind) <= 150
     ]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from browser import FLAGS, find_browser
-from looks import CLASHES, painted
+from looks import BRIGHT, CLASHES, FAINT, LOOK, PAINTED, Look, judged, places
 from PIL import Image
 from views import VIEWS, save
 
@@ -53,6 +53,20 @@ PARTS = (
 )
 
 WALK = (Path(__file__).parent / "shapes.js").read_text("utf-8")
+# By its button: a pointer would have the page painted, and a role computed for each.
+SPEAK = f"""word => {{
+    const buttons = [...document.querySelectorAll('button')];
+    buttons.find(button => button.textContent.trim() === word).click();
+    return ({PAINTED})();
+}}"""
+BODY: Look = ("body", "color", "body", "backgroundColor")
+# All that is asked of a page in a case: each question for itself would take as long as a step.
+SEEN = f"""async ([word, places, ...given]) => {{
+    await ({SPEAK})(word);
+    const seen = ({WALK})({CLASHES}, ...given);
+    const known = document.querySelector('.mg-player .mg-sign') ? places : places.slice(0, 2);
+    return {{ ...seen, faint: ({FAINT})(), bright: ({BRIGHT})(known) }};
+}}"""
 
 
 class Case(NamedTuple):
@@ -69,33 +83,48 @@ class Case(NamedTuple):
 def opened(page: Page, path: Path, width: int, theme: Theme | None = None) -> None:
     """The page at this width, anew: what fits is decided when it opens."""
     page.evaluate("document.documentElement.remove()")  # else it is laid out at the new size first
-    page.emulate_media(**({"color_scheme": theme} if theme else {}))
-    page.set_viewport_size({"width": width, "height": SCREENS.get(width, SCREENS[390])})
+    resized(page, width, theme)
     page.goto(path.as_uri())
 
 
+def resized(page: Page, width: int, theme: Theme | None = None) -> None:
+    """What is open, on another screen; its next frame is arranged for it."""
+    page.emulate_media(**({"color_scheme": theme} if theme else {}))
+    page.set_viewport_size({"width": width, "height": SCREENS.get(width, SCREENS[390])})
+
+
 def speak(page: Page, language: str) -> None:
-    """By its button: a pointer would have the page painted, and a role computed for each."""
-    click = """word => [...document.querySelectorAll('button')]
-        .find(button => button.textContent.trim() === word).click()"""
-    page.evaluate(click, LANGUAGES[language])
-    painted(page)
+    page.evaluate(SPEAK, LANGUAGES[language])
+
+
+def asked(width: int) -> list[Any]:
+    """What the walk is given: on each screen other steps."""
+    return [PARTS, SMALLEST, WIDTHS.index(width)]
 
 
 def walked(page: Page, width: int) -> dict[str, Any]:
     """What is wrong with the opened page, and its shape."""
-    given = [PARTS, SMALLEST, WIDTHS.index(width)]  # on each screen other steps
-    return page.evaluate(f"given => ({WALK})({CLASHES}, ...given)", given)
+    return page.evaluate(f"given => ({WALK})({CLASHES}, ...given)", asked(width))
 
 
 def looked_over(
-    page: Page, path: Path, cases: Sequence[Case]
+    page: Page, path: Path, cases: Sequence[Case], anew: bool = True
 ) -> Iterator[tuple[Case, dict[str, Any]]]:
-    """In each case what is wrong, and the shape."""
-    for case in cases:
-        opened(page, path, case.width, case.theme)
-        speak(page, case.language)
-        yield case, walked(page, case.width)
+    """In each case what is wrong, and the shape; unless `anew`, it is opened for the first only."""
+    for i, case in enumerate(cases):
+        if anew or not i:
+            opened(page, path, case.width, case.theme)
+        else:
+            resized(page, case.width, case.theme)
+        look = [BODY, *LOOK]
+        seen = page.evaluate(SEEN, [LANGUAGES[case.language], places(look), *asked(case.width)])
+        wrong = [*seen["wrong"], *(f"hard to read: {words}" for words in seen["faint"])]
+        look = look[: len(seen["bright"]) // 2]
+        wrong += [
+            f"{ink} is of the other theme: {bright:.0f} on {behind:.0f}"
+            for ink, bright, behind in judged(look, seen["bright"], case.theme == "dark")
+        ]
+        yield case, {"wrong": wrong, "shape": seen["shape"]}
 
 
 # ---- Shapes that were kept --------------------------------------------------------------------

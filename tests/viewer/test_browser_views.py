@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import shapes
 from covering import covering
-from looks import CLASHES, FAINT, luminance, unlike
+from looks import CLASHES, painted
 from shapes import Case
 from views import CHARTS, PLAYERS, VIEWS, saved
 
@@ -83,38 +84,28 @@ def cases(name: str) -> list[Case]:
     """Two widths, both languages and both themes for a view; their pairs over all views.
 
     Players have one page in common: each of them is looked at in one case, and in each case one.
+    The others are opened in the first of two, every second one in the narrow one, and then resized.
     """
     if name in PLAYERS:
         return [CASES[list(PLAYERS).index(name) * 5 % len(CASES)]]  # no neighbours
     values = [dict(enumerate(map(str, case))) for case in CASES]
     numbers = [{k: sorted({v[k] for v in values}).index(one[k]) for k in one} for one in values]
     chosen = covering(numbers, [f"{name} {case}" for case in CASES], 2)
-    return [CASES[i] for i in sorted(chosen)]
+    return [CASES[i] for i in sorted(chosen, reverse=list(VIEWS).index(name) % 2 == 0)]
 
 
-Looked = dict[str, list[tuple[Case, dict[str, Any]]]]
+Looked = list[tuple[Case, dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def looked(one: Page, request: pytest.FixtureRequest) -> Callable[[str], Any]:
+def looked(one: Page, request: pytest.FixtureRequest) -> Callable[[str], Looked]:
     """What is seen of a view in its cases, with --all in each: looked at once, for both tests."""
-    seen: Looked = {}
     every = request.config.getoption("--all")
 
-    def look(name: str) -> list[tuple[Case, dict[str, Any]]]:
-        if name not in seen:
-            seen[name] = []
-            for case, found in shapes.looked_over(
-                one, saved(name), CASES if every else cases(name)
-            ):
-                faint = [f"hard to read: {words}" for words in one.evaluate(FAINT)]
-                ink, paper = (luminance(one, "body", s) for s in ("color", "backgroundColor"))
-                if (ink > paper) is not (case.theme == "dark"):
-                    faint.append("the page has the other theme")
-                if one.locator(".mg-player .mg-sign").count():
-                    faint += map(str, unlike(one, case.theme == "dark"))
-                seen[name].append((case, {**found, "wrong": [*found["wrong"], *faint]}))
-        return seen[name]
+    @cache
+    def look(name: str) -> Looked:
+        chosen = CASES if every else cases(name)
+        return [*shapes.looked_over(one, saved(name), chosen, anew=every)]
 
     return look
 
@@ -122,7 +113,9 @@ def looked(one: Page, request: pytest.FixtureRequest) -> Callable[[str], Any]:
 @pytest.mark.browser
 @pytest.mark.usefixtures("english")
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_whole_at_rest_and_at_each_step(name: str, looked: Callable[[str], Any]) -> None:
+def test_a_view_is_whole_at_rest_and_at_each_step(
+    name: str, looked: Callable[[str], Looked]
+) -> None:
     """At rest all its cards and values are in view; at no step is anything cut off or small."""
     found = looked(name)
     wrong = [f"{case}: {sentence}" for case, seen in found for sentence in seen["wrong"]]
@@ -132,7 +125,7 @@ def test_a_view_is_whole_at_rest_and_at_each_step(name: str, looked: Callable[[s
 @pytest.mark.browser
 @pytest.mark.usefixtures("english")
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_has_its_shape(name: str, looked: Callable[[str], Any]) -> None:
+def test_a_view_has_its_shape(name: str, looked: Callable[[str], Looked]) -> None:
     """Its parts and cards lie where they lay: tests/shapes.py makes the references."""
     then = shapes.kept()[name]
     moved = [
@@ -159,26 +152,26 @@ WRITTEN = """() => [...document.querySelectorAll('.mg-short')].map(short => shor
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    ("name", "width", "said"),
-    [
-        ("step matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"]),
-        ("compare matrix", 770, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),
-        ("compare matrix", 390, ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * 2),
-    ],
+    ("name", "widths", "count"), [("step matrix", [390], 1), ("compare matrix", [390, 770], 2)]
 )
 def test_small_cards_write_their_numbers_on_the_cells(
-    one: Page, name: str, width: int, said: list[str]
+    one: Page, name: str, widths: list[int], count: int
 ) -> None:
-    shapes.opened(one, saved(name), width)
-    assert one.evaluate(WRITTEN) == said
+    shapes.opened(one, saved(name), widths[0])
+    for width in widths:
+        shapes.resized(one, width)
+        painted(one)
+        assert one.evaluate(WRITTEN) == ["1 -2 3 4 0 0 1 1", "0.5 -1 0 1"] * count, width
 
 
 @pytest.mark.browser
 def test_small_layers_have_their_names_clear_of_cards_and_arrows(one: Page, tmp_path: Path) -> None:
     model = mg.nn.Sequential(mg.nn.Linear(64, 16), mg.nn.ReLU(), mg.nn.Linear(16, 10))
     path = viz.draw(model(mg.ones((10, 64)))).save(tmp_path / "a.html")
-    for width in (770, 390):
-        shapes.opened(one, path, width)
+    shapes.opened(one, path, 390)
+    for width in (390, 770):
+        shapes.resized(one, width)
+        painted(one)
         names = one.locator(".mg-frame-name").all()
         assert {"linear1", "linear2"} <= {n.text_content() for n in names if n.is_visible()}
         assert one.evaluate(CLASHES) == []
@@ -349,12 +342,11 @@ def test_each_view_has_its_picture_and_all_are_small() -> None:
 
 
 def test_claims_have_the_width_of_a_phone_and_short_lines_on_a_screen(page: Page) -> None:
-    path = saved("claims")
     shown = page.locator(".mg-claims > p:visible")
     places = "all => all.map(e => e.getBoundingClientRect()).map(({ x, width }) => [x, width])"
-    shapes.opened(page, path, 390)
+    shapes.opened(page, saved("claims"), 390)
     assert shown.evaluate_all(places) == [[12, 366]] * 3
-    shapes.opened(page, path, 1440)
+    shapes.resized(page, 1440)
     assert all(500 < width < 700 for _, width in shown.evaluate_all(places))
 
 
@@ -410,23 +402,26 @@ def test_an_animation_has_its_score_beside_the_graphs_where_there_is_room(page: 
     assert path.stat().st_size < 1_000_000
 
 
+# Whether all images are those of this screen, hidden ones, too.
+ARE_FOR = f"wide => [...document.images].every(e => wide === (e.naturalWidth > {PHONE}))"
+SIZES = """() => {
+    const box = [...document.querySelectorAll('[tabindex="0"]:has(img)')]
+        .find(e => e.getClientRects().length);
+    const image = [...document.images].find(e => e.getClientRects().length);
+    return [image.naturalWidth, image.clientWidth, box.clientWidth, box.scrollWidth];
+}"""
+
+
 @pytest.mark.cases(3)
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_phone_has_a_chart_whole(name: str, page: Page) -> None:
     """With its legend, and what its axes say; a screen has the one that is drawn for it."""
-    path = saved(name)
-    wide = "img => img.naturalWidth"
-    shapes.opened(page, path, 360)  # the narrowest
+    shapes.opened(page, saved(name), 360)  # the narrowest
     for language in shapes.LANGUAGES:
-        page.set_viewport_size({"width": 360, "height": 844})
         shapes.speak(page, language)
-        page.wait_for_function(
-            "wide => [...document.images].every(e => e.naturalWidth <= wide)", arg=PHONE
-        )
-        box, image = page.locator("[tabindex='0']:has(img):visible"), page.locator("img:visible")
-        assert box.evaluate("e => e.scrollWidth <= e.clientWidth"), language
-        assert image.evaluate(wide) <= PHONE
-        shown = image.evaluate("img => img.clientWidth")
-        assert image.evaluate(wide) <= shown == box.evaluate("e => e.clientWidth"), "none is shrunk"
-        page.set_viewport_size({"width": 1024, "height": 900})
-        page.wait_for_function("wide => document.images[0].naturalWidth > wide", arg=PHONE)
+        page.wait_for_function(ARE_FOR, arg=False)
+        wide, shown, room, inside = page.evaluate(SIZES)
+        assert inside <= room, language
+        assert wide <= shown == room, "none is shrunk"
+    page.set_viewport_size({"width": 1024, "height": 900})
+    page.wait_for_function(ARE_FOR, arg=True)
