@@ -194,8 +194,11 @@ def test_a_page_computes_what_no_lesson_has(name: str) -> None:
     check(MORE[name])
 
 
-def test_a_page_shows_the_nearest_place_where_none_is_alike() -> None:
+def test_a_page_shows_the_nearest_place_where_none_is_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Between two places that take another branch each, it claims nothing that it can't know."""
+    monkeypatch.setattr("viz.page.sliders.KEPT", POSITIONS)
 
     def narrow(x: Any) -> Any:
         return x * 2 if x > 2.02 else x * 3 if x > 1.98 else x
