@@ -178,6 +178,7 @@ def test_small_layers_have_their_names_clear_of_cards_and_arrows(one: Page, tmp_
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("any_engine")
 def test_a_long_name_is_narrower_on_a_phone_before_it_is_cut(one: Page, tmp_path: Path) -> None:
     model = mg.nn.Sequential(mg.nn.Linear(64, 16), mg.nn.ReLU(), mg.nn.Linear(16, 10))
     images = mg.tensor(np.ones((10, 64), np.float32), name="images")
