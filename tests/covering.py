@@ -69,6 +69,18 @@ def pairs(first: Iterable[Any], second: Iterable[Any]) -> list[tuple[Any, Any]]:
     return [*((first[0], y) for y in second), *rest]
 
 
+def diagonal(first: Iterable[Any], second: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """Pair each value of the longer list with one of the other, in turn; if `thorough`, with all.
+
+    For a test whose values are paired in other tests, too.
+    """
+    first, second = [*first], [*second]
+    if thorough or not (first and second):
+        return [*itertools.product(first, second)]
+    count = max(len(first), len(second))
+    return [(first[i % len(first)], second[i % len(second)]) for i in range(count)]
+
+
 def covering(cases: Sequence[dict[str, int]], names: Sequence[str], most: int) -> set[int]:
     """Return the indices of at most `most` cases, chosen greedily.
 
