@@ -84,14 +84,20 @@ SETTINGS = {
 
 # The debugger asks each kernel for its state, and calls it an error when the notebook closes
 # meanwhile. The toolbar of a cell is made anew wherever a key goes, and is a fifth of its work.
-# The splash screen is taken away twice when two themes are chosen within 200 ms, an error, too. To
-# look for language servers, the server starts Node.
+# The splash screen is taken away twice when two themes are chosen within 200 ms, an error, too. The
+# server has none of what grading and language servers would ask it for.
 WITHOUT = [
+    "@jupyter/nbgrader",
     "@jupyterlab/apputils-extension:splash",
     "@jupyterlab/cell-toolbar-extension",
     "@jupyterlab/debugger-extension",
     "@jupyterlab/lsp-extension",
 ]
+
+# To look for language servers, the server starts Node; to load what grades, it takes half as long
+# again to start.
+GRADING = ("assignment_list", "course_list", "formgrader", "validate_assignment")
+NOT_SERVED = ["jupyter_lsp", *(f"nbgrader.server_extensions.{name}" for name in GRADING)]
 
 # The server ends when its standard input does, that is also when pytest itself is killed. Leaving
 # by signal lets Jupyter stop its kernels first; os.read holds no lock that blocks the exit.
@@ -177,7 +183,7 @@ class Lab:
             "--LabApp.expose_app_in_browser=True",
             f"--LabApp.extra_labextensions_path={EXTENSION}",
             "--JupyterNotebookApp.expose_app_in_browser=True",
-            "--ServerApp.jpserver_extensions=jupyter_lsp=False",
+            *(f"--ServerApp.jpserver_extensions={name}=False" for name in NOT_SERVED),
         ]
         # Its own group: Ctrl-C is for pytest, which then ends the server in order.
         apart = (

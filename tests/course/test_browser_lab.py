@@ -311,7 +311,7 @@ def test_the_kernel_draws_what_was_not_sent(lab: Lab, page: Page) -> None:
     code = """import minigrad as mg, viz
 viz.language("en")
 y = mg.tensor(1.0, requires_grad=True)
-for i in range(24):
+for i in range(12):
     with mg.name_scope(f"part{i}"):
         for _ in range(3): y = y * 0.999
 viz.step(y)"""
@@ -322,16 +322,16 @@ viz.step(y)"""
     assert player.locator("g.node").count() == 4, "the input, the first part, the last, and a strip"
     player.focus()
     page.keyboard.press("End")
-    player.get_by_role("button", name="part × 22:").dispatch_event("click")
-    player.get_by_role("button", name="open part × 22").click()
+    player.get_by_role("button", name="part × 10:").dispatch_event("click")
+    player.get_by_role("button", name="open part × 10").click()
     page.locator("g.cluster").wait_for(state="attached")
-    assert player.locator("g.node").count() == 25
+    assert player.locator("g.node").count() == 13
     player.get_by_role("button", name="part7:").dispatch_event("click")
     player.get_by_role("button", name="open part7").click()
     page.locator("g.cluster").nth(1).wait_for(state="attached")
-    assert player.locator("g.node").count() == 30
+    assert player.locator("g.node").count() == 18
     player.get_by_role("button", name="close part7").click()
-    page.wait_for_function("() => document.querySelectorAll('.mg-player g.node').length === 25")
+    page.wait_for_function("() => document.querySelectorAll('.mg-player g.node').length === 13")
     assert page.errors == []
 
 
@@ -513,34 +513,6 @@ os.environ.pop("MINIGRAD_LANGUAGE", None)
 viz.language()"""
 
 
-def test_the_first_language_is_that_of_the_page(lab: Lab, page: Page) -> None:
-    """Before a notebook runs, then in its kernel; what was chosen last comes before it."""
-    lab.write("first.ipynb", [UNDECIDED])
-    notebook = nbformat.read(lab.root / "first.ipynb", as_version=4)
-    halves = '<div lang="en">\n\none\n\n</div>\n\n<div lang="zh">\n\n一\n\n</div>'
-    notebook.cells.insert(0, nbformat.v4.new_markdown_cell(halves))
-    nbformat.write(notebook, lab.root / "first.ipynb")
-
-    def shows(shown: str, hidden: str) -> None:
-        prose = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-RenderedMarkdown")
-        prose.locator(f"[lang={shown}]").wait_for()
-        assert not prose.locator(f"[lang={hidden}]").is_visible()
-
-    page.evaluate("() => { localStorage.clear(); document.documentElement.lang = 'en'; }")
-    open_next(page, lab, "first.ipynb")
-    shows("en", "zh")
-    page.evaluate("() => { document.documentElement.lang = 'zh-CN'; }")  # as JupyterLab does, late
-    shows("zh", "en")
-    run_all(page)
-    page.wait_for_selector("[data-mg-language=zh]")
-    page.locator(".mg-language button[data-code=en]").click()
-    page.wait_for_selector("[data-mg-language=en]")
-    opened = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook")
-    opened.evaluate("notebook => { delete notebook.dataset.mgLanguage; }")  # as the next one begins
-    shows("en", "zh")
-    page.evaluate("() => { document.documentElement.lang = 'en'; localStorage.clear(); }")
-
-
 @pytest.fixture
 def hasten(lab: Lab) -> Iterator[Hasten]:
     """Lets the films in JupyterLab go by so many times faster; gives seconds in which they do."""
@@ -562,13 +534,21 @@ def hasten(lab: Lab) -> Iterator[Hasten]:
 @pytest.mark.parametrize(
     "name", ["00_one_formula_two_graphs", pytest.param("index", marks=EXHAUSTIVE)]
 )
-def test_it_plays_on_the_first_screen_before_anything_runs_and_again_by_its_link(
+def test_before_anything_runs_its_film_plays_and_the_language_is_that_of_the_page(
     page: Page, lab: Lab, hasten: Hasten, name: str
 ) -> None:
+    """On the first screen, and again by its link; what was chosen last comes before the page's."""
+
+    def shows(shown: str, hidden: str) -> None:
+        prose = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-RenderedMarkdown")
+        prose.locator(f"div[lang={shown}]").first.wait_for()
+        assert not prose.locator(f"div[lang={hidden}]").first.is_visible()
+
     page.set_viewport_size({"width": 1440, "height": 900})
+    page.evaluate("() => { localStorage.clear(); document.documentElement.lang = 'en'; }")
     seconds = hasten(40)
     begin = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
-    del begin.cells[4:]  # below the first screen
+    begin.cells[3:] = [nbformat.v4.new_code_cell(UNDECIDED)]  # the first screen is full before
     nbformat.write(begin, lab.root / "begin.ipynb")
     open_next(page, lab, "begin.ipynb")
     image = page.locator(".jp-MarkdownCell img[src*='both_ways_en']").first
@@ -582,6 +562,7 @@ def test_it_plays_on_the_first_screen_before_anything_runs_and_again_by_its_link
     while filled(image.screenshot()) <= 0.02:
         assert time.monotonic() < end, "it plays by itself"
         page.wait_for_timeout(1000 * seconds / 4)
+    shows("en", "zh")
 
     seconds = hasten(3)  # its beginning is to be seen, too
     link = page.get_by_role("link", name="▶ play it again").first
@@ -596,17 +577,41 @@ def test_it_plays_on_the_first_screen_before_anything_runs_and_again_by_its_link
         assert time.monotonic() < end, "it fills once more"
         page.wait_for_timeout(1000 * seconds / 4)
 
+    back = "path => window.jupyterapp.commands.execute('docmanager:open', { path })"
+    page.evaluate(f"async path => {{ await ({back})(path); }}", "begin.ipynb")
+    page.evaluate("() => { document.documentElement.lang = 'zh-CN'; }")  # as JupyterLab does, late
+    shows("zh", "en")
+    run_all(page)
+    page.wait_for_selector("[data-mg-language=zh]")
+    page.locator(".mg-language button[data-code=en]").last.click()
+    page.wait_for_selector("[data-mg-language=en]")
+    opened = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook")
+    opened.evaluate("notebook => { delete notebook.dataset.mgLanguage; }")  # as the next one begins
+    shows("en", "zh")
+    page.evaluate("() => { document.documentElement.lang = 'en'; localStorage.clear(); }")
+
 
 # ---- Every notebook, run from top to bottom ------------------------------------------------------
 
 
-def without_outputs(path: Path) -> nbformat.NotebookNode:
-    """A lesson as learners get it."""
-    lesson = nbformat.read(path, as_version=4)
-    for cell in lesson.cells:
+def as_given(path: Path) -> nbformat.NotebookNode:
+    """A notebook as learners get it; of the exercises of a lesson, which nbval runs, only one."""
+    given = nbformat.read(path, as_version=4)
+    if path not in LESSONS:
+        return given
+    for cell in given.cells:
         if cell.cell_type == "code":
             cell.outputs = []
-    return lesson
+    if not covering.thorough:
+        parts = places(path)
+        first, last = parts["faded example, 1 gap"], parts["its own tests"]
+        given.cells[first : last + 1] = filter(is_used, given.cells[first : last + 1])
+    return given
+
+
+def is_used(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell among the exercises makes what later ones show."""
+    return cell.cell_type == "code" and not re.search("check\\(|SOLUTION", cell.source)
 
 
 @pytest.fixture(scope="module", params=notebooks(*MAIN))
@@ -617,20 +622,17 @@ def notebook(request: pytest.FixtureRequest, lab: Lab, jupyterlab: Page) -> Page
     page.set_viewport_size({"width": 1400, "height": 1000})
     page.forward = []  # the states of its first player, once it was walked
     page.path = NOTEBOOKS / request.param
-    if page.path in LESSONS:
-        nbformat.write(without_outputs(page.path), lab.root / request.param)
+    given = as_given(page.path)
+    nbformat.write(given, lab.root / request.param)
     open_next(page, lab, request.param)
     page.evaluate("window.jupyterapp.commands.execute('notebook:expand-all-headings')")
     run_all(page)
-    page.code = "\n".join(
-        run_here(cell.source)
-        for cell in nbformat.read(NOTEBOOKS / request.param, as_version=4).cells
-        if cell.cell_type == "code"
-    )
+    page.code = "\n".join(run_here(c.source) for c in given.cells if c.cell_type == "code")
     for widget, calls in WIDGETS.items():  # they may appear a moment after their cell has run
         page.wait_for_function(
             "([widget, count]) => document.querySelectorAll(widget).length >= count",
             arg=[widget, len(re.findall(calls, page.code))],
+            polling=OFTEN,
         )
     return page
 
@@ -668,25 +670,8 @@ def state(player: Locator) -> dict[str, Any]:
     return player.evaluate(STATE)
 
 
-def forward(player: Locator) -> list[dict[str, Any]]:
-    """The states from the first to the last, walked once for all tests; it stands at the first."""
-    if not player.page.forward:
-        player.page.keyboard.press("Home")
-        player.page.forward = walk(player, "ArrowRight")
-    player.page.keyboard.press("Home")
-    return player.page.forward
-
-
-def walk(player: Locator, key: str) -> list[dict[str, Any]]:
-    """The states from one end of the film to the other."""
-    states = [state(player)]
-    for _ in range(int(player.locator(".mg-steps").get_attribute("max"))):
-        player.page.keyboard.press(key)
-        states.append(state(player))
-    return states
-
-
-# The same in one task of the browser, during which no message can arrive, by what this makes go on.
+# The states from one end of the film to the other, in one task of the browser, during which no
+# message can arrive, by what this makes go on.
 WALK = f"""(player, go) => {{
     const state = {STATE};
     const press = key => player.dispatchEvent(new KeyboardEvent('keydown', {{ key }}));
@@ -699,6 +684,15 @@ WALK = f"""(player, go) => {{
     }}
     return states;
 }}"""
+
+
+def forward(player: Locator) -> list[dict[str, Any]]:
+    """The states from the first to the last, walked once for all tests; it stands at the first."""
+    player.page.keyboard.press("Home")
+    if not player.page.forward:
+        player.page.forward = player.evaluate(WALK, "ArrowRight")
+        player.page.keyboard.press("Home")
+    return player.page.forward
 
 
 def named(states: list[dict[str, Any]], name: str) -> list[set[str]]:
@@ -930,39 +924,6 @@ def asked(page: Page, expression: str) -> str:
     )
 
 
-TOO_WIDE = """() => {
-    const notebook = document.querySelector('.jp-NotebookPanel-notebook, .jp-Notebook');
-    const edge = notebook.getBoundingClientRect().right + 1;
-    const parts = '.jp-OutputArea-output, .jp-MarkdownOutput, .mg-player, .mg-player > *, '
-        + '.mg-graph, .mg-diagram, .mg-ask, .mg-chart, .mg-language';
-    return [...notebook.querySelectorAll(parts)]
-        .filter(e => e.getClientRects().length && e.getBoundingClientRect().right > edge)
-        .map(e => e.className);
-}"""
-SCROLLS = """() => [...document.querySelectorAll('.mg-player, .mg-ask, .mg-language, .mg-code')]
-    .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"""
-
-
-@pytest.mark.parametrize("code", ["zh", "both", "en"])
-def test_the_language_changes_everywhere(notebook: Page, code: str) -> None:
-    if not notebook.locator(".mg-language").count():
-        pytest.skip("this notebook has no switch")
-    choose(notebook, code)
-    shown = {"en", "zh"} if code == "both" else {code}
-    for place in (".jp-MarkdownOutput", ".mg-caption", ".mg-inspector", ".mg-keys", ".mg-ask"):
-        if not notebook.locator(f"{place}:visible [lang]").count():
-            continue  # the inspector of a board without nodes has nothing to say
-        for lang in ("en", "zh"):
-            found = visible(notebook, f"{place} [lang={lang}]")
-            assert bool(found) is (lang in shown), (place, lang, found[:3])
-    cells = notebook.locator(".jp-Notebook .jp-Cell")
-    assert len(visible(notebook, ".jp-Notebook .jp-Cell")) == cells.count(), "none is hidden"
-    messages = "__import__('sys').modules['minigrad.diagnostics.messages']"
-    assert asked(notebook, f"{messages}.get_language()") == repr(code)
-    assert notebook.evaluate(TOO_WIDE) == []
-    assert notebook.evaluate(SCROLLS) == []
-
-
 # Every cell is run at once and leaves its outputs as they are: only what the keys do is looked at.
 AT_ONCE = f"""() => {{
     const content = {{ status: 'ok', execution_count: 1 }};
@@ -1029,13 +990,38 @@ def test_shift_enter_only_goes_down(notebook: Page, code: str) -> None:
     assert tops[-1] > tops[0]
 
 
-def test_the_chinese_font_has_arrived(notebook: Page) -> None:
+TOO_WIDE = """() => {
+    const notebook = document.querySelector('.jp-NotebookPanel-notebook, .jp-Notebook');
+    const edge = notebook.getBoundingClientRect().right + 1;
+    const parts = '.jp-OutputArea-output, .jp-MarkdownOutput, .mg-player, .mg-player > *, '
+        + '.mg-graph, .mg-diagram, .mg-ask, .mg-chart, .mg-language';
+    return [...notebook.querySelectorAll(parts)]
+        .filter(e => e.getClientRects().length && e.getBoundingClientRect().right > edge)
+        .map(e => e.className);
+}"""
+SCROLLS = """() => [...document.querySelectorAll('.mg-player, .mg-ask, .mg-language, .mg-code')]
+    .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"""
+
+
+@pytest.mark.cases(4)
+@pytest.mark.parametrize("code", ["zh", "en", "both"])
+def test_the_language_changes_everywhere(notebook: Page, code: str) -> None:
     if not notebook.locator(".mg-language").count():
         pytest.skip("this notebook has no switch")
-    notebook.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
-    loaded = notebook.evaluate("() => [...document.fonts].map(f => [f.family, f.status])")
-    ours = {(family.strip('"'), status) for family, status in loaded}
-    assert {("Noto Han", "loaded"), ("Noto Sans SC", "loaded")} <= ours
+    choose(notebook, code)
+    shown = {"en", "zh"} if code == "both" else {code}
+    for place in (".jp-MarkdownOutput", ".mg-caption", ".mg-inspector", ".mg-keys", ".mg-ask"):
+        if not notebook.locator(f"{place}:visible [lang]").count():
+            continue  # the inspector of a board without nodes has nothing to say
+        for lang in ("en", "zh"):
+            found = visible(notebook, f"{place} [lang={lang}]")
+            assert bool(found) is (lang in shown), (place, lang, found[:3])
+    cells = notebook.locator(".jp-Notebook .jp-Cell")
+    assert len(visible(notebook, ".jp-Notebook .jp-Cell")) == cells.count(), "none is hidden"
+    messages = "__import__('sys').modules['minigrad.diagnostics.messages']"
+    assert asked(notebook, f"{messages}.get_language()") == repr(code)
+    assert notebook.evaluate(TOO_WIDE) == []
+    assert notebook.evaluate(SCROLLS) == []
 
 
 def test_every_character_has_its_glyph(notebook: Page) -> None:
@@ -1052,6 +1038,15 @@ def test_every_character_has_its_glyph(notebook: Page) -> None:
     )
     assert len(text) > 1000
     assert missing(set(text)) == set()
+
+
+def test_the_chinese_font_has_arrived(notebook: Page) -> None:
+    if not notebook.locator(".mg-language").count():
+        pytest.skip("this notebook has no switch")
+    notebook.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
+    loaded = notebook.evaluate("() => [...document.fonts].map(f => [f.family, f.status])")
+    ours = {(family.strip('"'), status) for family, status in loaded}
+    assert {("Noto Han", "loaded"), ("Noto Sans SC", "loaded")} <= ours
 
 
 @EXHAUSTIVE  # each answer gets its verdict in the notebook of `test_a_learner_answers`, too
