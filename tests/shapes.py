@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,8 @@ from browser import FLAGS, find_browser
 from looks import BRIGHT, CLASHES, FAINT, LOOK, PAINTED, Look, judged, places
 from PIL import Image
 from views import VIEWS, save
+
+from viz.picture.layout import PINNED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -227,6 +230,7 @@ def picture_of(name: str) -> Path:
 def main(names: Sequence[str]) -> None:
     from playwright.sync_api import sync_playwright
 
+    os.environ[PINNED] = "1"  # as where the tests look at them
     FOLDER.mkdir(exist_ok=True)
     shapes = kept() if SHAPES.exists() else {}
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:

@@ -18,7 +18,6 @@ import minigrad as mg
 import minigrad_lessons as lessons
 import viz
 from viz.page.document import write_page
-from viz.picture.layout import PINNED
 from viz.views.train import Training
 
 Maker = Callable[[], Any]
@@ -312,6 +311,5 @@ def saved(name: str) -> Path:
     if not path.exists():
         with TemporaryDirectory(dir=folder) as own, pytest.MonkeyPatch.context() as patch:
             patch.setattr("viz.page.sliders.KEPT", POSITIONS)
-            patch.delenv(PINNED, raising=False)  # as where the shapes that are kept were made
             save(name, Path(own)).replace(path)
     return path
