@@ -385,7 +385,7 @@ LONG = ("11", "13", "14")  # lessons that run for long themselves, or whose answ
 
 
 def apart(rows: list[Any]) -> list[Any]:
-    """The same rows; those of long lessons with --all only, as nbval runs our own answers there."""
+    """The same rows; those of long lessons with --all only."""
     found = []
     for row in rows:
         values = row if isinstance(row, tuple) else (row,)
