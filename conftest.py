@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestItem
 
 os.environ["MINIGRAD_LANGUAGE"] = "en"  # what tests expect to be said, wherever they run
 
@@ -48,6 +49,15 @@ def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPat
     """Nor does a test, or find what another one kept; the folder is made when something is."""
     folder = tmp_path_factory.getbasetemp() / f"learner-{uuid.uuid4().hex}"
     monkeypatch.setenv("MINIGRAD_LEARNER", str(folder))
+
+
+@pytest.fixture(autouse=True)
+def own_graph_of_an_example(request: pytest.FixtureRequest) -> None:
+    """Nor do examples meet nodes that others have left in the default graph."""
+    if isinstance(request.node, DoctestItem):
+        from minigrad import reset_default_graph  # for examples only: to load it takes a while
+
+        reset_default_graph()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -99,6 +99,9 @@ WITHOUT = [
 GRADING = ("assignment_list", "course_list", "formgrader", "validate_assignment")
 NOT_SERVED = ["jupyter_lsp", *(f"nbgrader.server_extensions.{name}" for name in GRADING)]
 
+# What JupyterLab says where a notebook closes while a part of it still waits to be drawn anew.
+LATE = "Cannot read properties of null (reading 'promise')"
+
 # The server ends when its standard input does, that is also when pytest itself is killed. Leaving
 # by signal lets Jupyter stop its kernels first; os.read holds no lock that blocks the exit.
 SERVE = """
@@ -307,7 +310,7 @@ class Kept:
 
     def _opened(self) -> Page:
         opened = self._browser.new_context().new_page()
-        opened.on("pageerror", lambda error: opened.errors.append(str(error)))
+        opened.on("pageerror", lambda e: str(e) == LATE or opened.errors.append(str(e)))
         opened.on(
             "console",
             lambda message: opened.errors.append(message.text) if message.type == "error" else None,

@@ -21,7 +21,7 @@ import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from lessons import LESSONS, NOTEBOOKS, ROOT
-from looks import luminance, violations
+from looks import luminance, painted, violations
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from test_computing_pages import MOVED
@@ -396,9 +396,14 @@ def test_a_chart_fits_beside_the_contents_of_its_page(
     visit(page, tmp_path / "page.html")
     assert page.locator(".parts a").count() > 3
     charts = page.locator(".mg-chart div[tabindex]:visible")
-    shown = "e => [e.scrollWidth - e.clientWidth, e.querySelector('img').clientWidth]"
+    shown = """async e => {
+        const image = e.querySelector('img');
+        await image.decode();  // another width may have another source
+        return [e.scrollWidth - e.clientWidth, image.clientWidth];
+    }"""
     for width, most in ((1440, 1080), (1425, 1080), (1250, 754), (770, 754), (390, 390)):
         page.set_viewport_size({"width": width, "height": 800})
+        painted(page)
         assert charts.count() == 1
         over, wide = charts.evaluate(shown)
         assert over <= 0

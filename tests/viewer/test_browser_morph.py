@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import views
-from looks import at_each_step, speak
+from looks import at_each_step, painted, speak
 
 import minigrad as mg
 from viz.page.board import Board
@@ -139,6 +139,7 @@ def test_what_stays_moves_and_what_is_removed_fades(moving: Page, tmp_path: Path
     board = Board([Scene(("", ""), (panel,)) for panel in panels], moves=True)
     board.index = 0
     moving.goto(board.save(tmp_path / "page.html").as_uri())
+    painted(moving)  # at its place and in its size
     found = moving.evaluate(MOVED)
     before, started, after = found["before"], found["started"], found["after"]
     assert 250 <= found["lasting"] <= 400
