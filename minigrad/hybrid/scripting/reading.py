@@ -26,6 +26,8 @@ _FLAGS = functools.reduce(
     int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
 )
 
+Found = list[tuple[str | None, FunctionDef | ast.Lambda]]
+
 
 @dataclass(frozen=True)
 class Source:
@@ -67,9 +69,9 @@ def read_source(function: FunctionType) -> Source:
 
 
 @functools.lru_cache(maxsize=16)
-def _functions_in(text: str) -> list[tuple[str | None, FunctionDef | ast.Lambda]]:
+def _functions_in(text: str) -> Found:
     """Return all functions of a text, each with the name of the class around it."""
-    found: list[tuple[str | None, FunctionDef | ast.Lambda]] = []
+    found: Found = []
     waiting: list[tuple[str | None, ast.AST]] = [(None, ast.parse(text))]
     while waiting:
         within, node = waiting.pop()
@@ -80,10 +82,10 @@ def _functions_in(text: str) -> list[tuple[str | None, FunctionDef | ast.Lambda]
     return found
 
 
-def _find_definitions(functions: Any, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
+def _find_definitions(nodes: Found, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
     """Yield the definitions that this code may come from, with their class's name."""
     taken = _drop_mangled(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    for within, node in functions:
+    for within, node in nodes:
         if isinstance(node, FunctionDef):
             first = min(node.lineno, *(d.lineno for d in node.decorator_list), node.lineno)
             if (node.name, first) == (code.co_name, code.co_firstlineno) and _parameter_names(
@@ -92,11 +94,11 @@ def _find_definitions(functions: Any, code: CodeType) -> Iterator[tuple[str | No
                 yield within, node
 
 
-def _find_lambdas(functions: Any, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
+def _find_lambdas(nodes: Found, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
     """Yield the lambdas that this code may come from, as definitions."""
     places = {(line, column) for line, _, column, _ in code.co_positions() if column is not None}
     taken = _drop_mangled(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    for within, node in functions:
+    for within, node in nodes:
         if not isinstance(node, ast.Lambda) or _parameter_names(node) != taken:
             continue
         body = node.body
