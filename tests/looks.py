@@ -153,11 +153,11 @@ STEPPED = """async look => {
         await Promise.all(document.getAnimations().map(move => (move.finish(), move.finished)));
     };
     await press('Home');
-    const found = [look()];
+    const found = [await look()];
     for (let step = 1; step <= Number(slider.max); step++) {
         await press('ArrowRight');
         if (Number(slider.value) !== step) throw new Error(`${slider.value} is not step ${step}`);
-        found.push(look());
+        found.push(await look());
     }
     return found;
 }"""

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 import views
 from browser import OFTEN
-from looks import CLASHES, at_each_step, luminance, missing, painted, serious, speak, unlike
+from looks import (
+    CLASHES,
+    PAINTED,
+    at_each_step,
+    luminance,
+    missing,
+    painted,
+    serious,
+    speak,
+    unlike,
+)
 from PIL import Image
 
 import minigrad as mg
@@ -226,7 +236,9 @@ STEP = """() => new Promise(done => {
 
 # What a reader sees at once: a notebook's cell, a page on a screen, a phone.
 SCREENS = {(770, 780): "en", (1440, 900): "zh", (390, 844): "en"}
-SEEN = """() => {
+SEEN = (
+    f"async () => {{ await ({PAINTED})();"
+    + """
     const [board] = document.querySelectorAll('.mg-board');
     const place = e => e.getBoundingClientRect();
     const within = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1
@@ -248,6 +260,7 @@ SEEN = """() => {
     }
     return [high, [...new Set(wrong)]];
 }"""
+)
 
 
 @pytest.mark.usefixtures("english")
