@@ -99,7 +99,8 @@ WITHOUT = [
 GRADING = ("assignment_list", "course_list", "formgrader", "validate_assignment")
 NOT_SERVED = ["jupyter_lsp", *(f"nbgrader.server_extensions.{name}" for name in GRADING)]
 
-# What JupyterLab says where a notebook closes while a part of it still waits to be drawn anew.
+# JupyterLab's own error, where a delayed call of its finds the notebook closed: nothing of ours
+# reads a `promise`.
 LATE = "Cannot read properties of null (reading 'promise')"
 
 # The server ends when its standard input does, that is also when pytest itself is killed. Leaving

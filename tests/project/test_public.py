@@ -253,9 +253,7 @@ def copied(folder: Path, *tests: str) -> None:
 def passed(folder: Path, chosen: str, *documented: str) -> list[str]:
     """The tests of a copy that pass; no other may be among those chosen."""
     options = ["--doctest-modules", *documented, "-k", chosen, "-rA", "-p", "no:cacheprovider"]
-    options += [
-        "--assert=plain"
-    ]  # to have the values of each assertion takes longer than the tests
+    options.append("--assert=plain")  # to note what is compared takes longer than the tests
     said = subprocess.run(
         [sys.executable, "-m", "pytest", "tests", *options],
         cwd=folder,
