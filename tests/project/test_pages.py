@@ -511,6 +511,7 @@ def test_what_answers_a_prediction_is_shown_once_the_reader_has_chosen(
     assert [shown.count(), texts.count()] == [3, 3], "the lesson asks for three predictions"
 
     def seen() -> list[bool]:
+        painted(page)  # that a fold has opened is told in a task of its own
         outputs, answers = (each.evaluate_all(SEEN) for each in (shown, texts))
         assert outputs == answers, "the text says what the output shows"
         return list(outputs)
