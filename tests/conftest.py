@@ -129,10 +129,14 @@ def light_collections() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect no garbage among 20,000 new tests, as there is none; and walk them never again."""
+    """Collect no garbage among 20,000 new tests, as there is none; and walk them never again.
+
+    Then collect seldom: what a test makes is soon gone without it, and to look takes long.
+    """
     gc.disable()
     yield
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 
