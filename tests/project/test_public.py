@@ -169,7 +169,7 @@ def test_the_viewer_loads_when_a_view_is_asked_for() -> None:
 
 def test_a_drawing_loads_no_library_of_charts() -> None:
     drawing = "viz.draw(mg.tensor(2.0, requires_grad=True) * 3)"
-    charts = "viz.curves({'a': [1.0, 2.0]}, title=('', ''), x=('', ''), y=('', ''))._html(0)"
+    charts = "viz.curves({'a': [1.0, 2.0]}, title=('', ''), x=('', ''), y=('', ''))._shown(False)"
     loaded = "print(*sys.modules)"
     course = "import minigrad_lessons as lessons"  # whose names are looked through
     program = f"import sys, minigrad as mg, viz; {course}; {drawing}; {loaded}; {charts}; {loaded}"

@@ -147,7 +147,7 @@ def test_hostile_names_are_shown_and_never_run() -> None:
 
 def test_settings_and_pyplot_are_left_alone() -> None:
     before, loaded = dict(mpl.rcParams), "matplotlib.pyplot" in sys.modules
-    chart()._html(0)
+    chart()._shown(phone=False)
     assert dict(mpl.rcParams) == before
     assert ("matplotlib.pyplot" in sys.modules) == loaded
 
@@ -267,13 +267,13 @@ def test_a_page_to_read_has_a_chart_for_a_phone_too(monkeypatch: pytest.MonkeyPa
     assert "<source" not in usual()["text/html"]
     monkeypatch.setenv(ROOM, "300000")
     empty = '<svg width="9pt" height="9pt"></svg>'
-    monkeypatch.setattr(Chart, "_svgs", lambda _, i, *widths: [empty] * len(widths))
+    monkeypatch.setattr(Chart, "_svgs", lambda _, *asked: [empty] * len(asked))
     assert chart()._repr_mimebundle_()["text/html"].count("<source") == 4
 
 
 def drawing(shown: Chart, i: int) -> str:
     """The SVG of the image that a page shows in this language."""
-    source = Page(shown._html(i)).all("img")[0]["src"] or ""
+    source = Page(shown._shown(phone=False)).all("img")[i]["src"] or ""
     return base64.b64decode(source.partition(",")[2]).decode()
 
 
@@ -343,7 +343,9 @@ def test_on_a_wide_screen_each_of_two_panels_is_a_fifth_as_high_as_wide(
     training = train(3)
     for step in training:
         training.log({"layer": [2.0**step]}, loss=2.0**-step)
-    (wide, high), (_, usual) = (size_of(svg) for svg in training.chart()._svgs(0, WIDE, SCREEN))
+    (wide, high), (_, usual) = (
+        size_of(svg) for svg in training.chart()._svgs((WIDE, 0), (SCREEN, 0))
+    )
     assert high > 2 * wide / 5 > usual
 
 

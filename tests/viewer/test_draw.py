@@ -121,7 +121,7 @@ def test_a_name_that_no_encoding_has_bytes_for_is_escaped(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     svgs = Chart._svgs  # the letters of a chart are the same in each width
-    monkeypatch.setattr(Chart, "_svgs", lambda c, i, *widths: svgs(c, i, 500) * len(widths))
+    monkeypatch.setattr(Chart, "_svgs", lambda c, *asked: svgs(c, (500, 0)) * len(asked))
     view = ODD[kind]()
     page = view.save(tmp_path / "page.html").read_text("utf-8")
     assert re.search(r"odd\\+udc80name", page)

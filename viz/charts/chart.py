@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
+from itertools import product
 from pathlib import Path
 from string import Template
 from typing import Any, Literal
@@ -123,7 +124,10 @@ class Chart(Document):
         return self.title, self._shown(phone=True)
 
     def _shown(self, phone: bool) -> str:
-        parts = "".join(self._html(i, phone) for i in range(len(LANGS)))
+        wide, edge = (BESIDE, BROADER) if ROOM in os.environ else (WIDE, BROAD)
+        widths = (SCREEN, PHONE, wide) if phone else (SCREEN,)
+        svgs = self._svgs(*product(widths, range(len(LANGS))))
+        parts = "".join(self._html(i, edge, *svgs[i :: len(LANGS)]) for i in range(len(LANGS)))
         title = f'<figcaption style="{TITLE}">{bilingual(self.title)}</figcaption>'
         return f'<figure class="mg-chart">{assets.style(self._css())}{title}{parts}</figure>'
 
@@ -132,18 +136,17 @@ class Chart(Document):
         words = [TABLE[1], self.title[1], *self.head[1], *(x for row in self.rows for x in row[1])]
         return font_face("".join(words)) + STYLE_OF_PAGE
 
-    def _html(self, i: int, phone: bool = False) -> str:
-        wide, edge = (BESIDE, BROADER) if ROOM in os.environ else (WIDE, BROAD)
-        svgs = self._svgs(i, SCREEN, PHONE, wide) if phone else self._svgs(i, SCREEN)
-        first, *others = (FINE.sub("", svg) if phone else svg for svg in svgs)
-        shown = as_image(first, self.alt[i], edge, *others)
-        table = f"<details><summary>{TABLE[i]}</summary>{self._table(i)}</details>"
-        return in_language(LANGS[i], shown + table, "div")
+    def _html(self, i: int, edge: int, svg: str, *others: str) -> str:
+        shown = as_image(svg, self.alt[i], edge, *others)
+        head, *rows = [[*map(escape, row[i])] for row in (self.head, *self.rows)]
+        table = table_html(head, rows, cells='style="text-align:right"')
+        fold = f"<details><summary>{TABLE[i]}</summary>{table}</details>"
+        return in_language(LANGS[i], shown + fold, "div")
 
-    def _svgs(self, i: int, *widths: int) -> list[str]:
-        """Render the chart as SVG in each of these widths, labels beside the axes included."""
-        found, beside = [], 0.0  # pixels that are not of the axes: about the same in each width
-        for pixels in widths:
+    def _svgs(self, *asked: tuple[int, int]) -> list[str]:
+        """Render the chart as SVG in each width and language, labels beside the axes included."""
+        found, beside = [], 0.0  # pixels that are not of the axes: about the same in all of them
+        for pixels, i in asked:
             with chart_style(), mpl.rc_context(IN_PAGE), io.StringIO() as file:
                 for _ in range(TRIES):
                     title = "" if beside else None
@@ -156,12 +159,8 @@ class Chart(Document):
                         break
                     beside += over + NEAR / 2
                 figure.savefig(file, format="svg", bbox_inches=box, metadata=UNDATED["svg"])
-                found.append(file.getvalue())
+                found.append(FINE.sub("", file.getvalue()))
         return found
-
-    def _table(self, i: int) -> str:
-        head, *rows = [[*map(escape, row[i])] for row in (self.head, *self.rows)]
-        return table_html(head, rows, cells='style="text-align:right"')
 
     def _text(self) -> str:
         rows = [*self.head, *(tuple(map(_both, en, zh)) for en, zh in self.rows)]
