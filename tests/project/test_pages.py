@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import forks
 import nbformat
 import pytest
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, SoupStrainer
 from fontTools.ttLib import TTFont
 from lessons import LESSONS, NOTEBOOKS, ROOT
 from looks import luminance, painted, violations
@@ -117,8 +117,8 @@ def read(made: Path, language: str, name: str = LESSON.stem) -> str:
 
 def prose(html: str) -> str:
     """The words of the lesson itself."""
-    found = BeautifulSoup(html, "html.parser").select(".prose")
-    return "\n".join(block.get_text() for block in found)
+    only = SoupStrainer(class_="prose")
+    return BeautifulSoup(html, "html.parser", parse_only=only).get_text("\n")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

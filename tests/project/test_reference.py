@@ -141,14 +141,15 @@ def test_methods_say_what_they_do(kind: str) -> None:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """All pages by name; a warning while they are built is an error.
 
-    Without the source of each name, which takes a third of the time to colour, and decorators,
-    for which pdoc reads it.
+    Without the source of each name, which takes a third of the time to colour, decorators, for
+    which pdoc reads it, and the index for searching, which Node makes of what the pages hold.
     """
     folder = tmp_path_factory.mktemp("api")
     render = reference.pdoc.render
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reference.pdoc.doc.Function, "decorators", [])
-        patch.setattr(render, "configure", partial(render.configure, show_source=False))
+        less = {"show_source": False, "search": False}
+        patch.setattr(render, "configure", partial(render.configure, **less))
         paths = reference.build(folder)
     return {str(p.relative_to(folder).as_posix()): p.read_text("utf-8") for p in paths}
 
