@@ -16,7 +16,7 @@ import re
 import tokenize
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -42,8 +42,10 @@ from lessons import (
 import minigrad as mg
 import minigrad_lessons as lessons
 import minigrad_lessons.lesson.claims
+import viz
 from minigrad.core.record import REGISTRY
 from minigrad.diagnostics.messages import Pair, set_language
+from minigrad_lessons.lesson import elsewhere, over_http
 from minigrad_lessons.lesson.check import CheckFailed
 from minigrad_lessons.lesson.exercise import judge as judging
 from minigrad_lessons.lesson.exercise import shrinking
@@ -212,6 +214,20 @@ UNSHORTENED = mock.patch.multiple(
 GRADED = mock.patch.dict(os.environ, NBGRADER_EXECUTION="autograde")
 
 
+@contextlib.contextmanager
+def light_lessons() -> Iterator[None]:
+    """Lessons that start no process and measure little: nbval runs them as they are.
+
+    What they then show is stored with them, as in a browser; no answer depends on it.
+    """
+    kept = mock.patch.object(elsewhere, "_missing_requirement", return_value=("recorded",) * 2)
+    stored = mock.patch.object(over_http, "_request_answers", side_effect=OSError)
+    bench = viz.bench
+    few = mock.patch.object(viz, "bench", lambda *a, **named: bench(*a, **named | {"rounds": 5}))
+    with kept, stored, few:
+        yield
+
+
 def judge_with(
     known: Property, again: int, id: str, functions: Sequence[FunctionType], seed: int
 ) -> Failure | None:
@@ -245,12 +261,9 @@ class Run:
         claims = mock.patch.object(lessons, "claims", self.claims)
         judged = mock.patch.object(lessons.lesson.check, "judge", self.judge)
         undrawn = mock.patch.object(Chart, "_shown", return_value="")  # nbval draws the charts
-        with (
-            claims,
-            judged,
-            undrawn,
-            mg.Graph(),
-        ):  # as the default graph of a kernel that has just begun
+        graph = mg.Graph()  # as the default graph of a kernel that has just begun
+        light = contextlib.nullcontext() if self.thorough else light_lessons()
+        with claims, judged, undrawn, light, graph:
             for place, source in enumerate(self.cells):
                 if place in todo:
                     self.try_all(todo[place], chosen(path, self.thorough))
@@ -261,7 +274,8 @@ class Run:
         """In the place of `judge`: cells of an answer ask for the same verdict up to 8 times.
 
         What is right runs through all programs, so a fifth has to do, of those that call again,
-        too, and a tenth with another seed. A wrong answer meets the others if these find nothing.
+        too, and a tenth with another seed. A wrong answer meets the others if these find nothing,
+        and before them the rare ones, which are few and find most of what is left.
         Those that are tried always are the same for each seed, and two answers of a sort share
         them. With --all, each answer meets all programs. Without it nobody reads the failing
         program, which stays as it was found.
@@ -271,8 +285,10 @@ class Run:
             known, share = PROPERTIES[id], 10 if seed else 5
             always = () if seed else known.always[self.share]
             few = replace(known, examples=max(10, known.examples // share), always=always)
-            tries = [] if self.thorough else [(few, judging.TWICE // 5)]
-            tries += [(known, judging.TWICE)] if self.thorough or self.wrong else []
+            some, rare = (few, judging.TWICE // 5), (replace(known, examples=0), 0)
+            every = known, judging.TWICE
+            tries = [some, rare, every] if self.wrong else [some]
+            tries = [every] if self.thorough else tries
             with contextlib.nullcontext() if self.thorough else UNSHORTENED:
                 judged = (judge_with(*tried, id, functions, seed) for tried in tries)
                 self.verdicts[asked] = next(filter(None, judged), None)
