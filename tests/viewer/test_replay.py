@@ -144,6 +144,7 @@ def test_several_outputs_share_one_backward_pass() -> None:
     assert gradient.item() == 7
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_digits_model_gives_the_same_gradients_both_ways() -> None:
     dynamic, static = digits()
     feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}

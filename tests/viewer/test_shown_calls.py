@@ -69,6 +69,7 @@ def test_stepping_through_a_call() -> None:
     np.testing.assert_array_equal(gradient, np.exp(FEW) * 2)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_stepping_through_a_call_with_several_results() -> None:
     x = mg.tensor(FEW, requires_grad=True)
     a, b = mg.function(squares)(x)
@@ -114,6 +115,7 @@ def test_branches_and_loops_are_boxes() -> None:
     assert drawing.dot.count("While") >= 1
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_stepping_through_branches_and_loops() -> None:
     inputs, y = controlled()
     feed = {"n": 2.0, "v": np.ones((3, 2), np.float32)}

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 import minigrad as mg
 import viz
 from viz.charts import chart_style
+from viz.charts.chart import Chart
 from viz.charts.curves import POINTS
 from viz.picture import theme
 from viz.picture.style import GRADIENTS
@@ -224,8 +225,10 @@ def test_what_is_no_number_is_refused() -> None:
 @pytest.mark.browser
 @pytest.mark.usefixtures("undrawn")
 def test_a_saved_page_shows_one_chart_of_all_and_names_that_do_not_run(
-    tmp_path: Path, page: Page
+    tmp_path: Path, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    svgs = Chart._svgs  # it is seen in one width
+    monkeypatch.setattr(Chart, "_svgs", lambda c, i, *widths: svgs(c, i, 500) * len(widths))
     training = viz.train(3)
     for step in training:
         layers = {f"encoder.layers.{k}.linear": [2e-5 / (k + 1)] for k in range(3)}
