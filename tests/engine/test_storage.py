@@ -248,7 +248,7 @@ def test_open_lengths_keep_their_identity(tmp_path: Path) -> None:
     assert len({*turned, *other}) == 4
 
 
-@fixed
+@examples(100)
 @given(recipe=recipes())
 def test_random_graphs_come_back_with_their_shapes(recipe: Any, tmp_path: Path) -> None:
     """To the last bit of what they give, and the last identity of a length."""

@@ -37,7 +37,7 @@ def said(request: pytest.FixtureRequest) -> dict[str, list[str]]:
 
 
 @needs_fork
-@pytest.mark.cases(18)
+@pytest.mark.cases(12)
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
 def test_uses_give_the_same_after_any_other(said: dict[str, list[str]], name: str) -> None:
     assert said[name] == ["walked"], "\n".join(said[name])
