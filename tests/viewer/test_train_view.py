@@ -228,7 +228,12 @@ def test_a_saved_page_shows_one_chart_of_all_and_names_that_do_not_run(
     tmp_path: Path, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     svgs = Chart._svgs  # it is seen in one width
-    monkeypatch.setattr(Chart, "_svgs", lambda c, i, *widths: svgs(c, i, 500) * len(widths))
+
+    def narrow(chart: Chart, *asked: tuple[int, int]) -> list[str]:
+        both = svgs(chart, (500, 0), (500, 1))
+        return [both[i] for _, i in asked]
+
+    monkeypatch.setattr(Chart, "_svgs", narrow)
     training = viz.train(3)
     for step in training:
         layers = {f"encoder.layers.{k}.linear": [2e-5 / (k + 1)] for k in range(3)}
