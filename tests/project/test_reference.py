@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import covering
 import forks
 import pytest
 from covering import each
@@ -142,13 +143,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """All pages by name; a warning while they are built is an error.
 
     Without the source of each name, which takes a third of the time to colour, decorators, for
-    which pdoc reads it, and the index for searching, which Node makes of what the pages hold.
+    which pdoc reads it. The index for searching, for which it starts Node, is made with --all.
     """
     folder = tmp_path_factory.mktemp("api")
     render = reference.pdoc.render
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reference.pdoc.doc.Function, "decorators", [])
-        less = {"show_source": False, "search": False}
+        less = {"show_source": False, "search": covering.thorough}
         patch.setattr(render, "configure", partial(render.configure, **less))
         paths = reference.build(folder)
     return {str(p.relative_to(folder).as_posix()): p.read_text("utf-8") for p in paths}
